@@ -1,0 +1,1 @@
+"""Maximum-a-posteriori DAGs: structure learning for discrete Bayesian networks."""

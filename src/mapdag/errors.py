@@ -1,0 +1,102 @@
+"""Every exception and warning that mapdag raises; nothing else lives here.
+
+::
+
+    MapdagError
+    ├── DataError (ValueError)        a table cannot be used as it is; names the column, the rows and the way out
+    ├── GraphError (ValueError)       nodes or arcs that make no sense
+    │   └── CycleError                a directed cycle; `cycle` lists its nodes
+    ├── ParameterError (ValueError)   an option outside its range; names the option, the rule and the value
+    ├── NotationError (ValueError)    a score expression that cannot be read; `position` points into it
+    ├── FormatError (ValueError)      a file that cannot be parsed; carries line and column
+    ├── CapacityError                 the request needs more memory or time than is sensible
+    └── MissingExtraError (ImportError)  an optional package is needed; says how to install it
+
+    MapdagWarning (UserWarning)       the result is right, but probably not what was meant
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class MapdagError(Exception):
+    """Base class of everything mapdag raises on purpose."""
+
+
+class DataError(MapdagError, ValueError):
+    """A table cannot be used as it is."""
+
+
+class GraphError(MapdagError, ValueError):
+    """Nodes or arcs that do not make a graph."""
+
+
+class CycleError(GraphError):
+    """The arcs contain a directed cycle.
+
+    Parameters
+    ----------
+    cycle : sequence of str
+        The nodes along the cycle, the first repeated at the end.
+    """
+
+    def __init__(self, cycle: Sequence[str]) -> None:
+        self.cycle = tuple(cycle)
+        super().__init__(f"the arcs contain a cycle: {' -> '.join(self.cycle)}")
+
+
+class ParameterError(MapdagError, ValueError):
+    """An option is outside its range."""
+
+
+class NotationError(MapdagError, ValueError):
+    """A score expression cannot be read.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong, and what would be right.
+    text : str
+        The whole expression.
+    position : int
+        Where in `text` the trouble starts.
+    """
+
+    def __init__(self, message: str, text: str, position: int) -> None:
+        self.text = text
+        self.position = position
+        super().__init__(f"{message}\n  {text}\n  {' ' * position}^")
+
+
+class FormatError(MapdagError, ValueError):
+    """A file cannot be parsed.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong.
+    source : str
+        The file's name, or what stands for it.
+    line, column : int, optional
+        Where, counted from 1.
+    """
+
+    def __init__(self, message: str, source: str, line: int | None = None, column: int | None = None) -> None:
+        self.source, self.line, self.column = source, line, column
+        place = source if line is None else f"{source}, line {line}"
+        if column is not None:
+            place += f", column {column}"
+        super().__init__(f"{place}: {message}")
+
+
+class CapacityError(MapdagError):
+    """The request needs more memory or time than is sensible."""
+
+
+class MissingExtraError(MapdagError, ImportError):
+    """An optional package is needed."""
+
+
+class MapdagWarning(UserWarning):
+    """The result is right, but probably not what was meant."""
