@@ -1,0 +1,52 @@
+# Everything a user or a developer runs. `make demo` and `make test` need only Python (3.10 or later) and make.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+WORKERS ?= auto
+
+.PHONY: help demo test test-all check format lint types layers clean
+.DEFAULT_GOAL := help
+
+help:            ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
+
+# One stamp per set of packages, so that `make demo` does not install what only developers need.
+$(VENV)/.runtime: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+$(VENV)/.test: $(VENV)/.runtime
+	$(BIN)/python -m pip install --quiet --group test
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.test
+	$(BIN)/python -m pip install --quiet --group dev
+	touch $@
+
+test: $(VENV)/.test  ## run the tests (slow ones excepted)
+	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow" --cov --cov-report=term:skip-covered
+
+test-all: $(VENV)/.test  ## run every test
+	$(BIN)/python -m pytest -n $(WORKERS)
+
+format: $(VENV)/.dev  ## format the code
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix-only --quiet
+
+lint: $(VENV)/.dev  ## formatting and lint, without changing anything
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+
+types: $(VENV)/.dev  ## mypy, strict
+	$(BIN)/mypy
+
+layers: $(VENV)/.dev  ## who may import whom
+	$(BIN)/lint-imports
+
+check: lint types layers test  ## everything that CI runs
+
+clean:           ## remove what the other targets made
+	rm -rf $(VENV) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+	find src tests -name __pycache__ -prune -exec rm -rf {} +
