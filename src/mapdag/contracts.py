@@ -1,0 +1,223 @@
+"""What likelihoods and graph priors promise, and their sum.
+
+``MU(c=1) + BDs(alpha=1)`` is an `Objective`: prior + likelihood, as in the paper. The priors are in `mapdag.priors`,
+the likelihoods in `mapdag.scores`; notation and whole-graph scores in `mapdag.objective`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, overload
+
+import numpy as np
+
+from mapdag.errors import ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from mapdag.counts import CountTable, TableBatch
+    from mapdag.graphs import DAG
+    from mapdag.terms import Terms
+
+
+def write(name: str, **parameters: Any) -> str:
+    """Write a prior or likelihood in the notation that `mapdag.parse` reads: ``MU(c=1)``, ``BIC``."""
+    given = ", ".join(f"{key}={_write_value(value)}" for key, value in parameters.items() if value is not None)
+    return f"{name}({given})" if given else name
+
+
+def _write_value(value: Any) -> str:
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_write_value(k)}: {_write_value(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(_write_value, value)) + "]"
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else str(value)
+
+
+def check_positive(name: str, value: Any) -> float:
+    """Return `value` as a float, or say that it must be a positive number."""
+    number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    if not number or not value > 0 or not math.isfinite(value):
+        raise ParameterError(f"{name} must be a positive number, got {value!r}")
+    return float(value)
+
+
+def check_probability(name: str, value: Any) -> float:
+    """Return `value` as a float, or say that it must lie strictly between 0 and 1."""
+    if not (isinstance(value, (int, float, np.floating)) and 0 < value < 1):
+        raise ParameterError(f"{name} must lie strictly between 0 and 1, got {value!r}")
+    return float(value)
+
+
+class Likelihood(ABC):
+    """A score of one family's count table, in natural logs; a graph's is the sum over its families."""
+
+    score_equivalent: ClassVar[bool] = False
+    """Whether graphs of one equivalence class always get the same score."""
+
+    whole_counts: ClassVar[bool] = False
+    """Whether the score is defined for whole counts only, so that fractional weights must be refused."""
+
+    from_tables: ClassVar[bool] = False
+    """Whether the score needs full tables (`score`) rather than batches of counts (`score_batch`)."""
+
+    @abstractmethod
+    def score_batch(self, batch: TableBatch, terms: Terms) -> NDArray[np.float64]:
+        """Scores of the tables in a batch; `terms` adds up logs for data of this size."""
+
+    def score(self, table: CountTable) -> float:
+        """Score of one table."""
+        from mapdag.terms import Terms
+
+        return float(self.score_batch(table.batch(), Terms(table.total))[0])
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    @overload
+    def __add__(self, other: Prior | Objective) -> Objective: ...
+    @overload
+    def __add__(self, other: Likelihood) -> Any: ...
+    def __add__(self, other: Any) -> Any:
+        """``BDs() + MU()`` is the same as ``MU() + BDs()``."""
+        if isinstance(other, Prior):
+            return Objective(other, self)
+        return NotImplemented
+
+
+class Prior(ABC):
+    """A prior over DAGs: log-odds of each arc against its absence, and whatever is not a sum over arcs."""
+
+    score_equivalent: ClassVar[bool] = False
+    """Whether graphs of one equivalence class always get the same prior."""
+
+    @abstractmethod
+    def log_odds(self, nodes: Sequence[str]) -> NDArray[np.float64]:
+        """Log prior gained by adding the arc i -> j, as entry [i, j]; infinite for hard constraints."""
+
+    def constant(self, nodes: Sequence[str]) -> float:
+        """Log prior of the empty graph."""
+        del nodes
+        return 0.0
+
+    def log_prior(self, dag: DAG) -> float:
+        """Log prior of a graph, with the constants that the class documents; not normalised over DAGs."""
+        odds = self.log_odds(dag.nodes)
+        arcs = [(p, child) for child in range(len(dag.nodes)) for p in dag.parent_indices(child)]
+        return self.constant(dag.nodes) + sum(float(odds[arc]) for arc in arcs) + self.remainder(dag)
+
+    def remainder(self, dag: DAG) -> float:
+        """Part of the log prior that is not a sum over arcs; 0 for the priors whose `is_arcwise` is true."""
+        del dag
+        return 0.0
+
+    @property
+    def is_arcwise(self) -> bool:
+        """Whether `log_odds` says it all."""
+        return True
+
+    @property
+    def max_parents(self) -> int | None:
+        """Hard limit on the number of parents, if any."""
+        return None
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    @overload
+    def __add__(self, other: Likelihood) -> Objective: ...
+    @overload
+    def __add__(self, other: Prior) -> Prior: ...
+    def __add__(self, other: Any) -> Any:
+        """With a likelihood: an objective. With another prior: their product, in logs their sum."""
+        if isinstance(other, Likelihood):
+            return Objective(self, other)
+        if isinstance(other, Prior):
+            return Priors((*_parts(self), *_parts(other)))
+        return NotImplemented
+
+
+def _parts(prior: Prior) -> tuple[Prior, ...]:
+    return prior.parts if isinstance(prior, Priors) else (prior,)
+
+
+@dataclass(frozen=True, repr=False)
+class Priors(Prior):
+    """Several priors at once, such as ``MaxParents(3) + MU()``: log priors add up."""
+
+    parts: tuple[Prior, ...]
+
+    def log_odds(self, nodes: Sequence[str]) -> NDArray[np.float64]:
+        """Sum of the parts' log-odds; an arc forbidden by one part stays forbidden whatever the others say."""
+        odds = [part.log_odds(nodes) for part in self.parts]
+        total = np.sum([np.where(np.isneginf(o), 0.0, o) for o in odds], axis=0)
+        return np.where(np.any(np.isneginf(odds), axis=0), -np.inf, total)
+
+    def constant(self, nodes: Sequence[str]) -> float:
+        """Sum of the parts' constants."""
+        return sum(part.constant(nodes) for part in self.parts)
+
+    def log_prior(self, dag: DAG) -> float:
+        """Sum of the parts' log priors."""
+        return sum(part.log_prior(dag) for part in self.parts)
+
+    def remainder(self, dag: DAG) -> float:
+        """Sum of the parts' remainders."""
+        return sum(part.remainder(dag) for part in self.parts)
+
+    @property
+    def is_arcwise(self) -> bool:
+        """Whether all parts are."""
+        return all(part.is_arcwise for part in self.parts)
+
+    @property
+    def score_equivalent(self) -> bool:  # type: ignore[override]  # here it depends on the parts
+        """Whether all parts are."""
+        return all(part.score_equivalent for part in self.parts)
+
+    @property
+    def max_parents(self) -> int | None:
+        """Tightest limit of the parts."""
+        limits = [part.max_parents for part in self.parts if part.max_parents is not None]
+        return min(limits, default=None)
+
+    def __str__(self) -> str:
+        return "+".join(map(str, self.parts))
+
+
+@dataclass(frozen=True)
+class Objective:
+    """A posterior score: graph prior + marginal likelihood.
+
+    Examples
+    --------
+    >>> from mapdag import MU, BDs
+    >>> MU(c=1) + BDs(alpha=1)
+    MU(c=1)+BDs(alpha=1)
+    """
+
+    prior: Prior
+    likelihood: Likelihood
+
+    @property
+    def score_equivalent(self) -> bool:
+        """Whether graphs of one equivalence class always get the same score."""
+        return self.prior.score_equivalent and self.likelihood.score_equivalent
+
+    def __add__(self, other: Prior) -> Objective:
+        """Add one more prior."""
+        return Objective(self.prior + other, self.likelihood) if isinstance(other, Prior) else NotImplemented
+
+    def __str__(self) -> str:
+        return f"{self.prior}+{self.likelihood}"
+
+    __repr__ = __str__

@@ -1,0 +1,189 @@
+"""Count tables as values: one family's table, and a batch of tables reduced to what likelihoods need.
+
+Only observed configurations and positive cells are stored. How the counts are found is elsewhere in this package.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mapdag.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+
+@dataclass(frozen=True)
+class TableBatch:
+    """Positive counts of several tables with the same child, one after the other.
+
+    This is all that a built-in likelihood needs: which configuration a count belongs to does not matter to any of them.
+
+    Parameters
+    ----------
+    cells, totals : array
+        Positive n_ijk and n_ij; whole numbers, or floats where rows carry such weights.
+    cell_ends, total_ends : int64 array, one entry per table
+        Where each table ends in `cells` and `totals`.
+    r : int
+        Declared levels of the child.
+    q : float64 array
+        Declared configurations of each table's parents (infinite beyond the floats; see `log_q`).
+    log_q : float64 array
+        Their logs.
+    n_parents : int64 array
+        Number of parents in each table.
+    total : float
+        Number of rows, or the sum of their weights.
+    n_nodes : int
+        Variables in the data, for scores whose penalty depends on it.
+    """
+
+    cells: NDArray[np.int64] | NDArray[np.float64]
+    cell_ends: NDArray[np.int64]
+    totals: NDArray[np.int64] | NDArray[np.float64]
+    total_ends: NDArray[np.int64]
+    r: int
+    q: NDArray[np.float64]
+    log_q: NDArray[np.float64]
+    n_parents: NDArray[np.int64]
+    total: float
+    n_nodes: int
+
+    @property
+    def q_obs(self) -> NDArray[np.int64]:
+        """Observed configurations of each table."""
+        return np.diff(self.total_ends, prepend=0)
+
+    @property
+    def n_positive(self) -> NDArray[np.int64]:
+        """Positive cells of each table."""
+        return np.diff(self.cell_ends, prepend=0)
+
+
+@dataclass(frozen=True)
+class CountTable:
+    """The contingency table of a family over its observed configurations.
+
+    Row j, level k has count n_ijk. Stored row by row (compressed sparse rows): configuration j's positive cells are
+    ``levels[offsets[j]:offsets[j + 1]]`` with ``counts[offsets[j]:offsets[j + 1]]``. Configurations are in
+    lexicographic order of the parents' levels.
+
+    Parameters
+    ----------
+    r : int
+        Declared levels of the child.
+    q : int
+        Declared configurations of the parents; 1 when there are none.
+    offsets, levels, counts : array
+        See above.
+    configurations : array (observed configurations, parents)
+        Level codes of the parents.
+    n_nodes : int
+        Variables in the data.
+
+    Examples
+    --------
+    >>> table = CountTable.from_dense([[2, 1], [0, 0], [1, 2]])
+    >>> table.r, table.q, table.q_obs, table.total
+    (2, 3, 2, 6)
+    >>> table.n_ij.tolist()
+    [3, 3]
+    """
+
+    r: int
+    q: int
+    offsets: NDArray[np.int64]
+    levels: NDArray[np.int64]
+    counts: NDArray[np.int64] | NDArray[np.float64]
+    configurations: NDArray[np.int64] = field(repr=False)
+    n_nodes: int = 1
+
+    @classmethod
+    def from_dense(cls, counts: ArrayLike, *, n_nodes: int | None = None) -> CountTable:
+        """Make a table from a full array, one row per configuration of the parents, one column per level of the child.
+
+        Rows of zeros are configurations that were never observed; a single row means no parents.
+        """
+        full = np.asarray(counts)
+        if full.ndim == 1:
+            full = full[None, :]
+        if full.ndim != 2 or 0 in full.shape:
+            raise DataError(f"a count table must have two dimensions, configurations x levels, got shape {full.shape}")
+        if full.dtype.kind not in "iuf" or (full < 0).any() or not np.isfinite(full).all():
+            raise DataError("a count table must hold non-negative numbers")
+        full = full.astype(np.float64 if full.dtype.kind == "f" else np.int64)
+        q, r = full.shape
+        observed = full.sum(axis=1) > 0
+        row, level = np.nonzero(full[observed])
+        offsets = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=int(observed.sum())))]).astype(np.int64)
+        n_parents = 0 if q == 1 else 1
+        return cls(
+            r=r,
+            q=q,
+            offsets=offsets,
+            levels=level.astype(np.int64),
+            counts=full[observed][row, level],
+            configurations=np.flatnonzero(observed)[:, None][:, :n_parents].astype(np.int64),
+            n_nodes=n_parents + 1 if n_nodes is None else n_nodes,
+        )
+
+    @property
+    def n_parents(self) -> int:
+        """Number of parents."""
+        return int(self.configurations.shape[1])
+
+    @property
+    def q_obs(self) -> int:
+        """Observed configurations (the paper's q-tilde)."""
+        return len(self.offsets) - 1
+
+    @cached_property
+    def n_ij(self) -> NDArray[np.int64] | NDArray[np.float64]:
+        """Rows in each observed configuration."""
+        if self.q_obs == 0:
+            return self.counts[:0]
+        sums: NDArray[np.int64] = np.add.reduceat(self.counts, self.offsets[:-1])
+        return sums
+
+    @property
+    def total(self) -> float:
+        """Rows in the table, or the sum of their weights."""
+        total: float = self.counts.sum().item()
+        return total
+
+    def dense(self) -> NDArray[np.int64] | NDArray[np.float64]:
+        """Return the observed configurations as a full array, one row each, one column per declared level."""
+        full = np.zeros((self.q_obs, self.r), dtype=self.counts.dtype)
+        full[np.repeat(np.arange(self.q_obs), np.diff(self.offsets)), self.levels] = self.counts
+        return full
+
+    def batch(self) -> TableBatch:
+        """Return the same counts as a batch of one."""
+        return TableBatch(
+            cells=self.counts,
+            cell_ends=np.array([len(self.counts)], dtype=np.int64),
+            totals=self.n_ij,
+            total_ends=np.array([self.q_obs], dtype=np.int64),
+            r=self.r,
+            n_parents=np.array([self.n_parents], dtype=np.int64),
+            total=self.total,
+            n_nodes=self.n_nodes,
+            **declared([self.q]),
+        )
+
+
+def declared(configurations: Sequence[int]) -> dict[str, NDArray[np.float64]]:
+    """Numbers of declared configurations, which may exceed the floats, as the `q` and `log_q` of a batch."""
+    limit = 1 << 1000
+    return {
+        "q": np.array([float(q) if q < limit else math.inf for q in configurations]),
+        "log_q": np.array([math.log(q) for q in configurations]),
+    }

@@ -1,0 +1,193 @@
+"""Priors made of probabilities of single arcs: the variable selection prior and the completed prior."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mapdag.contracts import Prior, check_probability, write
+from mapdag.errors import ParameterError
+from mapdag.priors.arcs import find_arc, write_arc
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from mapdag.graphs import DAG
+
+    Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, repr=False)
+class VSP(Prior):
+    """Variable selection prior: every possible parent of every node is in with its own probability.
+
+    ``log P = sum over arcs of log(p / (1 - p))``; the constant sum of log(1 - p) over all possible arcs is dropped.
+
+    Parameters
+    ----------
+    beta : float or mapping
+        One probability for all arcs; or node -> probability of each of its parents; or arc -> probability, an arc
+        written ``"A->B"`` or ``("A", "B")``. Mappings may mix both; an arc overrides its node.
+    default : float, optional
+        Probability of what a mapping leaves out; without it, leaving something out is an error.
+
+    Examples
+    --------
+    >>> VSP(0.1)
+    VSP(beta=0.1)
+    >>> VSP({"B": 0.2, "A->B": 0.5}, default=0.1).log_odds(["A", "B"]).round(3).tolist()
+    [[-2.197, 0.0], [-2.197, -1.386]]
+    """
+
+    beta: float | Mapping[Any, float]
+    default: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.default is not None:
+            object.__setattr__(self, "default", check_probability("default", self.default))
+        if isinstance(self.beta, Mapping):
+            frozen = {write_arc(k): check_probability(f"beta of {k!r}", v) for k, v in self.beta.items()}
+            object.__setattr__(self, "beta", frozen)
+        else:
+            object.__setattr__(self, "beta", check_probability("beta", self.beta))
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    @property
+    def score_equivalent(self) -> bool:  # type: ignore[override]  # only with one probability for all
+        """Whether one probability holds for all arcs."""
+        return not isinstance(self.beta, Mapping)
+
+    def log_odds(self, nodes: Sequence[str]) -> Floats:
+        """Logit p of every arc."""
+        n = len(nodes)
+        if not isinstance(self.beta, Mapping):
+            return np.full((n, n), math.log(self.beta) - math.log1p(-self.beta))
+        p = np.full((n, n), math.nan if self.default is None else self.default)
+        index = {name: i for i, name in enumerate(nodes)}
+        for key, value in self.beta.items():
+            if key in index:
+                p[:, index[key]] = value
+        for key, value in self.beta.items():
+            if key not in index:
+                p[find_arc(key, index)] = value
+        np.fill_diagonal(p, 0.5)
+        if np.isnan(p).any():
+            i, j = np.argwhere(np.isnan(p))[0]
+            raise ParameterError(f"VSP says nothing about the arc {nodes[i]} -> {nodes[j]}; pass default=")
+        logit: Floats = np.log(p) - np.log1p(-p)
+        return logit
+
+    def __str__(self) -> str:
+        return write("VSP", beta=self.beta, default=self.default)
+
+
+@dataclass(frozen=True, repr=False, init=False)
+class CS(Prior):
+    """Completed prior (Castelo and Siebes 2000): probabilities elicited for some pairs of nodes, 1/3 each for the rest.
+
+    ``log P = sum over pairs of log p(->), log p(<-) or log p(none)``, all constants kept. Probabilities 0 and 1 are
+    hard constraints.
+
+    Parameters
+    ----------
+    table : mapping or iterable of rows
+        Arc -> p, or arc -> (p of the arc, p of its reverse, p of neither); an arc is ``"A->B"`` or ``("A", "B")``.
+        Rows are (from, to, p) or (from, to, p, p of the reverse, p of neither). Where one direction is given alone,
+        the other two states get (1 - p)/2 each; where both directions are given, no arc gets the rest.
+
+    Examples
+    --------
+    >>> CS({"A->B": 0.8})
+    CS(table={"A->B": [0.8, 0.1, 0.1]})
+    >>> CS({"A->B": 0.8}).log_odds(["A", "B"]).round(3).tolist()
+    [[0.0, 2.079], [0.0, 0.0]]
+    """
+
+    table: Mapping[str, tuple[float, float, float]]
+
+    def __init__(self, table: Mapping[Any, Any] | Iterable[Sequence[Any]]) -> None:
+        if isinstance(table, Mapping):
+            rows = [(key, value if isinstance(value, Sequence) else (value,)) for key, value in table.items()]
+        else:
+            rows = [((row[0], row[1]), tuple(row[2:])) for row in table]
+        object.__setattr__(self, "table", _complete({write_arc(key): values for key, values in rows}))
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    def log_odds(self, nodes: Sequence[str]) -> Floats:
+        """Log p(->) - log p(none); infinite for hard constraints."""
+        odds = np.zeros((len(nodes), len(nodes)))
+        for i, j, (forward, backward, none) in self._resolved(nodes):
+            odds[i, j], odds[j, i] = _log_ratio(forward, none), _log_ratio(backward, none)
+        return odds
+
+    def constant(self, nodes: Sequence[str]) -> float:
+        """Log p(none) of every pair."""
+        given = self._resolved(nodes)
+        return sum(_log(none) for _, _, (_, _, none) in given) - (math.comb(len(nodes), 2) - len(given)) * math.log(3)
+
+    def log_prior(self, dag: DAG) -> float:
+        """Log probability of the state of every pair of nodes."""
+        given = self._resolved(dag.nodes)
+        total = -(math.comb(len(dag.nodes), 2) - len(given)) * math.log(3)
+        for i, j, (forward, backward, none) in given:
+            a, b = dag.nodes[i], dag.nodes[j]
+            total += _log(forward if dag.has_arc(a, b) else backward if dag.has_arc(b, a) else none)
+        return total
+
+    def _resolved(self, nodes: Sequence[str]) -> list[tuple[int, int, tuple[float, float, float]]]:
+        index = {name: i for i, name in enumerate(nodes)}
+        found: dict[frozenset[int], tuple[int, int, tuple[float, float, float]]] = {}
+        for key, values in self.table.items():
+            i, j = find_arc(key, index)
+            if frozenset((i, j)) in found:
+                raise ParameterError(f"CS has two entries for the pair {nodes[i]}, {nodes[j]}")
+            found[frozenset((i, j))] = (i, j, values)
+        return list(found.values())
+
+    def __str__(self) -> str:
+        return write("CS", table=self.table)
+
+
+def _complete(rows: Mapping[str, Sequence[Any]]) -> dict[str, tuple[float, float, float]]:
+    """Bring elicited probabilities into triplets (arc, reverse, neither)."""
+    table: dict[str, tuple[float, float, float]] = {}
+    singles: dict[str, float] = {}
+    for key, values in rows.items():
+        numbers = [float(v) for v in values]
+        if len(numbers) not in (1, 3) or not all(0 <= v <= 1 for v in numbers):
+            raise ParameterError(f"CS needs one or three probabilities for {key!r}, got {tuple(values)}")
+        if len(numbers) == 1:
+            singles[key] = numbers[0]
+        elif abs(sum(numbers) - 1) > 1e-9:
+            raise ParameterError(f"the three probabilities of {key!r} must sum to 1, got {tuple(values)}")
+        else:
+            table[key] = (numbers[0], numbers[1], numbers[2])
+    while singles:
+        key, p = singles.popitem()
+        start, arrow, end = key.partition("->")
+        reverse = f"{end.strip()}->{start.strip()}"
+        other = next((k for k in singles if "->".join(w.strip() for w in k.split("->")) == reverse), None)
+        if other is None or not arrow:
+            table[key] = (p, (1 - p) / 2, (1 - p) / 2)
+        else:
+            back = singles.pop(other)
+            if p + back > 1 + 1e-9:
+                raise ParameterError(f"the probabilities of {key!r} and {other!r} sum to more than 1: {p + back:g}")
+            table[key] = (p, back, max(0.0, 1 - p - back))
+    return dict(sorted(table.items()))
+
+
+def _log(p: float) -> float:
+    return math.log(p) if p > 0 else -math.inf
+
+
+def _log_ratio(p: float, none: float) -> float:
+    return -math.inf if p == 0 else math.inf if none == 0 else math.log(p) - math.log(none)

@@ -1,0 +1,122 @@
+"""The log-linear prior: any features of a graph."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mapdag.contracts import Prior, write
+from mapdag.errors import ParameterError
+from mapdag.priors.arcs import find_arc, write_arc
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from mapdag.graphs import DAG
+
+    Floats = NDArray[np.float64]
+
+
+_FEATURES: dict[str, Callable[[DAG], float]] = {
+    "arcs": lambda dag: dag.n_arcs,
+    "leaves": lambda dag: len(dag.leaves),
+    "roots": lambda dag: len(dag.roots),
+    "v_structures": lambda dag: len(dag.v_structures()),
+}
+
+
+@dataclass(frozen=True, repr=False)
+class LogLinear(Prior):
+    """Log-linear prior (Mukherjee and Speed 2008): ``log P = lam * sum of w_i f_i(G)``, no other constant.
+
+    Parameters
+    ----------
+    features : sequence
+        Each one a function of a `DAG`; or a mapping arc -> value, summed over the arcs of the graph (fast: it never
+        needs the whole graph); or one of "arcs", "leaves", "roots", "v_structures".
+    weights : sequence of float, optional
+        One for each feature, 1 unless given.
+    lam : float
+        Strength of the whole prior.
+
+    Examples
+    --------
+    >>> from mapdag import DAG
+    >>> prior = LogLinear([{"A->B": 1}, "v_structures"], weights=[2, 1], lam=0.5)
+    >>> prior.log_prior(DAG("ABC", [("A", "B"), ("C", "B")]))
+    1.5
+    """
+
+    features: Sequence[Any]
+    weights: Sequence[float] | None = None
+    lam: float = 1.0
+
+    def __post_init__(self) -> None:
+        features = (self.features,) if isinstance(self.features, (str, Mapping)) else tuple(self.features)
+        weights = (1.0,) * len(features) if self.weights is None else tuple(float(w) for w in self.weights)
+        if len(weights) != len(features):
+            raise ParameterError(f"weights must be as many as features ({len(features)}), got {len(weights)}")
+        if not all(map(math.isfinite, (*weights, float(self.lam)))):
+            raise ParameterError(f"weights and lam must be finite numbers, got {weights} and {self.lam!r}")
+        for feature in features:
+            if isinstance(feature, str) and feature not in _FEATURES:
+                raise ParameterError(
+                    f"features must be functions, mappings or one of {sorted(_FEATURES)}, got {feature!r}"
+                )
+            if not (isinstance(feature, (str, Mapping)) or callable(feature)):
+                raise ParameterError(f"features must be functions, mappings or names, got {feature!r}")
+        object.__setattr__(self, "features", features)
+        object.__setattr__(self, "weights", weights)
+        object.__setattr__(self, "lam", float(self.lam))
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    def _split(self) -> tuple[list[tuple[float, Any]], list[tuple[float, Any]]]:
+        """Features that are sums over arcs, and the others, each with its weight."""
+        assert self.weights is not None
+        pairs = list(zip(self.weights, self.features, strict=True))
+        arcwise = [pair for pair in pairs if isinstance(pair[1], Mapping) or pair[1] == "arcs"]
+        return arcwise, [pair for pair in pairs if not (isinstance(pair[1], Mapping) or pair[1] == "arcs")]
+
+    def log_odds(self, nodes: Sequence[str]) -> Floats:
+        """Weighted values of the features that are sums over arcs."""
+        odds = np.zeros((len(nodes), len(nodes)))
+        index = {name: i for i, name in enumerate(nodes)}
+        for weight, feature in self._split()[0]:
+            if isinstance(feature, str):
+                odds += self.lam * weight
+                continue
+            for key, value in feature.items():
+                odds[find_arc(write_arc(key), index)] += self.lam * weight * value
+        return odds
+
+    def remainder(self, dag: DAG) -> float:
+        """Weighted values of the other features."""
+        rest = self._split()[1]
+        return self.lam * sum(w * float(_FEATURES[f](dag) if isinstance(f, str) else f(dag)) for w, f in rest)
+
+    @property
+    def is_arcwise(self) -> bool:
+        """Whether all features are sums over arcs."""
+        return not self._split()[1]
+
+    def __str__(self) -> str:
+        features = [
+            f if isinstance(f, (str, Mapping)) else _Name(getattr(f, "__name__", "function")) for f in self.features
+        ]
+        return write("LogLinear", features=features, weights=self.weights, lam=self.lam)
+
+
+class _Name:
+    """A word that is printed without quotes."""
+
+    def __init__(self, word: str) -> None:
+        self.word = word
+
+    def __str__(self) -> str:
+        return self.word

@@ -1,0 +1,140 @@
+"""The priors that need no elicitation: uniform, marginal uniform, and a limit on parents."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mapdag.contracts import Prior, check_positive, check_probability, write
+from mapdag.errors import MapdagWarning, ParameterError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from mapdag.graphs import DAG
+
+    Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, repr=False)
+class U(Prior):
+    """Uniform prior over DAGs: the log prior is 0 for every graph."""
+
+    score_equivalent = True
+
+    def log_odds(self, nodes: Sequence[str]) -> Floats:
+        """Zero for every arc."""
+        return np.zeros((len(nodes), len(nodes)))
+
+    def __str__(self) -> str:
+        return "U"
+
+
+@dataclass(frozen=True, repr=False)
+class MU(Prior):
+    """Marginal uniform prior (section 3.2 of the paper): each pair of nodes is adjacent with probability beta.
+
+    ``log P = |A| log(beta/2) + (N(N-1)/2 - |A|) log(1 - beta)``, all constants kept.
+
+    Parameters
+    ----------
+    beta : float, optional
+        Probability of an arc in either direction, 1/2 unless given.
+    c : float, optional
+        Instead of beta: expected number of arcs per node, ``beta = 2c / (N - 1)``. Sensible values lie in [1, 5); below
+        five nodes beta is at most 1/2.
+
+    Examples
+    --------
+    >>> MU(c=1).beta_for(37)
+    0.0555...
+    >>> MU()
+    MU(beta=0.5)
+    """
+
+    beta: float | None = None
+    c: float | None = None
+    score_equivalent = True
+
+    def __post_init__(self) -> None:
+        if self.beta is not None and self.c is not None:
+            raise ParameterError(f"MU takes beta or c, not both, got beta={self.beta!r} and c={self.c!r}")
+        if self.c is not None:
+            object.__setattr__(self, "c", check_positive("c", self.c))
+            if not 1 <= self.c < 5:
+                warnings.warn(
+                    f"c is the expected number of arcs per node; values outside [1, 5) are unusual, got {self.c:g}",
+                    MapdagWarning,
+                    stacklevel=3,
+                )
+        else:
+            object.__setattr__(self, "beta", check_probability("beta", 0.5 if self.beta is None else self.beta))
+
+    def beta_for(self, n_nodes: int) -> float:
+        """Probability of an arc between two of `n_nodes` nodes."""
+        if self.c is None:
+            assert self.beta is not None
+            return self.beta
+        beta = 2 * self.c / (n_nodes - 1) if n_nodes > 1 else math.inf
+        if n_nodes < 5:
+            if beta > 0.5:
+                warnings.warn(
+                    f"MU(c={self.c:g}) is meant for larger graphs: with {n_nodes} nodes beta is taken as 1/2",
+                    MapdagWarning,
+                    stacklevel=3,
+                )
+            return min(beta, 0.5)
+        if beta >= 1:
+            raise ParameterError(
+                f"beta = 2c/(N-1) must be below 1, got {beta:g} for c={self.c:g} and N={n_nodes} nodes; "
+                f"choose c below {(n_nodes - 1) / 2:g}"
+            )
+        return beta
+
+    def log_odds(self, nodes: Sequence[str]) -> Floats:
+        """log(beta/2) - log(1 - beta) for every arc."""
+        beta = self.beta_for(len(nodes))
+        return np.full((len(nodes), len(nodes)), math.log(beta / 2) - math.log1p(-beta))
+
+    def constant(self, nodes: Sequence[str]) -> float:
+        """log(1 - beta) for every pair."""
+        return math.comb(len(nodes), 2) * math.log1p(-self.beta_for(len(nodes)))
+
+    def __str__(self) -> str:
+        return write("MU", beta=self.beta, c=self.c)
+
+
+@dataclass(frozen=True, repr=False)
+class MaxParents(Prior):
+    """Hard limit: graphs where a node has more than m parents have probability 0; the log prior is 0 otherwise.
+
+    Composes with any other prior: ``MaxParents(3) + MU(c=1) + BDs()``.
+    """
+
+    m: int
+
+    def __post_init__(self) -> None:
+        if isinstance(self.m, bool) or int(self.m) != self.m or self.m < 0:
+            raise ParameterError(f"m must be a whole number of at least 0, got {self.m!r}")
+        object.__setattr__(self, "m", int(self.m))
+
+    def log_odds(self, nodes: Sequence[str]) -> Floats:
+        """Zero for every arc."""
+        return np.zeros((len(nodes), len(nodes)))
+
+    def log_prior(self, dag: DAG) -> float:
+        """Zero, or minus infinity where a node has too many parents."""
+        return 0.0 if all(len(dag.parent_indices(i)) <= self.m for i in range(len(dag.nodes))) else -math.inf
+
+    @property
+    def max_parents(self) -> int:
+        """The limit."""
+        return self.m
+
+    def __str__(self) -> str:
+        return write("MaxParents", m=self.m)

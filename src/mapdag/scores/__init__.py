@@ -1,0 +1,23 @@
+"""Likelihoods: a family's count table in, a natural log out. Search and priors are unknown here."""
+
+from mapdag.scores.custom import Custom
+from mapdag.scores.dirichlet import BD, BDJ, K2, BDeu, BDs, Dirichlet
+from mapdag.scores.nml import fNML, qNML
+from mapdag.scores.penalised import AIC, BIC, LogLik, Penalised, eBIC
+
+__all__ = [
+    "AIC",
+    "BD",
+    "BDJ",
+    "BIC",
+    "K2",
+    "BDeu",
+    "BDs",
+    "Custom",
+    "Dirichlet",
+    "LogLik",
+    "Penalised",
+    "eBIC",
+    "fNML",
+    "qNML",
+]

@@ -1,0 +1,55 @@
+"""A user's own likelihood: any function of a count table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mapdag.contracts import Likelihood
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from mapdag.counts import CountTable, TableBatch
+    from mapdag.terms import Terms
+
+
+@dataclass(frozen=True, repr=False)
+class Custom(Likelihood):
+    """Score families with a Python function; every search accepts it.
+
+    Parameters
+    ----------
+    function : callable
+        Takes a `CountTable`, returns a float, a natural log, higher is better. It must depend on its argument only.
+    score_equivalent : bool
+        Promise that graphs of one equivalence class always get the same score.
+
+    Examples
+    --------
+    >>> from mapdag.counts import CountTable
+    >>> def pairs(table):
+    ...     return -float(table.q_obs * table.r)
+    >>> Custom(pairs)
+    Custom(pairs)
+    >>> Custom(pairs).score(CountTable.from_dense([[2, 1], [1, 2]]))
+    -4.0
+    """
+
+    function: Callable[[CountTable], float]
+    score_equivalent: bool = False  # type: ignore[misc]  # here it is the user's word
+    from_tables = True
+
+    def score(self, table: CountTable) -> float:
+        """Score of one table."""
+        return float(self.function(table))
+
+    def score_batch(self, batch: TableBatch, terms: Terms) -> NDArray[np.float64]:
+        """Never called: `from_tables` says that batches are not enough."""
+        del batch, terms
+        raise TypeError(f"{self} needs full tables")
+
+    def __str__(self) -> str:
+        return f"Custom({getattr(self.function, '__name__', 'function')})"

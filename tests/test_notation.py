@@ -1,0 +1,90 @@
+"""The notation of objectives: what is printed is read back, and errors point at their place."""
+
+import pytest
+
+import mapdag as md
+from mapdag.errors import NotationError, ParameterError
+
+
+@pytest.mark.parametrize(
+    ("text", "printed"),
+    [
+        ("MU(c=1)+BDs(alpha=1)", "MU(c=1)+BDs(alpha=1)"),
+        ("BDeu", "U+BDeu(alpha=1)"),
+        ("bdeu(10)", "U+BDeu(alpha=10)"),
+        (" mu( 1/2 ) + bic ", "MU(beta=0.5)+BIC"),
+        ("BIC(k=2.5)", "U+BIC(k=2.5)"),
+        ("BDs(1e-3)+MU(beta=.25)", "MU(beta=0.25)+BDs(alpha=0.001)"),
+        ("MaxParents(3)+MU(c=1)+BDs", "MaxParents(m=3)+MU(c=1)+BDs(alpha=1)"),
+        ("U()+K2()", "U+K2"),
+        ("eBIC(gamma=1)+U", "U+eBIC(gamma=1)"),
+        ("VSP({'A': 0.1, \"B->A\": 1/4}, default=0.2)+AIC", 'VSP(beta={"A": 0.1, "B->A": 0.25}, default=0.2)+AIC'),
+        ('CS({"A->B": 0.8})+BDeu(1)', 'CS(table={"A->B": [0.8, 0.1, 0.1]})+BDeu(alpha=1)'),
+        ('CS([["a b", "ü", 0.5]])+fNML', 'CS(table={"a b->ü": [0.5, 0.25, 0.25]})+fNML'),
+        (
+            'LogLinear(["arcs", {"A->B": 2}], [1, 2], lam=-0.5)+qNML',
+            'LogLinear(features=["arcs", {"A->B": 2}], weights=[1, 2], lam=-0.5)+qNML',
+        ),
+        ("BD(a=0.3)", "U+BD(a=0.3)"),
+        ("LogLik", "U+LogLik"),
+        ("BDJ", "U+BDJ"),
+    ],
+)
+def test_an_expression_is_read_and_printed(text, printed):
+    objective = md.parse(text)
+    assert str(objective) == repr(objective) == printed
+    assert md.parse(printed) == objective
+    assert str(md.parse(printed)) == printed
+
+
+def test_sums_of_objects_are_the_same_as_text():
+    assert md.MU(c=1) + md.BDs(alpha=1) == md.parse("MU(c=1)+BDs(1)")
+    assert md.BDs(1) + md.MU(c=1) == md.MU(c=1) + md.BDs(1)
+    assert md.MaxParents(2) + md.U() + md.BIC() == md.parse("MaxParents(2)+U+BIC")
+    assert md.MU() + md.BIC() + md.MaxParents(2) == md.parse("MU+MaxParents(2)+BIC")
+    assert md.parse(md.BDeu(3)) == md.parse("BDeu(3)")
+    objective = md.parse("K2")
+    assert md.parse(objective) is objective
+
+
+def test_only_priors_and_one_likelihood_can_be_added():
+    for wrong in (lambda: md.BIC() + md.AIC(), lambda: md.MU() + 1, lambda: md.BIC() + "MU", lambda: (md.U() + md.K2()) + 1):
+        with pytest.raises(TypeError):
+            wrong()
+
+
+@pytest.mark.parametrize(
+    ("text", "position", "message"),
+    [
+        ("", 0, "expected a prior"),
+        ("MU(c=1)", 7, "a likelihood is missing"),
+        ("MU(c=1)+", 8, "expected a prior"),
+        ("BDeu+BDs", 5, "two likelihoods"),
+        ("MU(c=1)+BDx(1)", 8, r"no prior or likelihood is called 'BDx'; did you mean BD"),
+        ("Foo", 0, "Likelihoods: BDeu, BDs, K2"),
+        ("BDs(alpha=1", 11, "expected ','"),
+        ("BDs(beta=1)", 4, "BDs takes alpha, not 'beta'"),
+        ("K2(3)", 0, r"K2 takes \(\)"),
+        ("K2(a=3)", 3, "takes no parameters"),
+        ("BDs(alpha=1, alpha=2)", 13, "given twice"),
+        ("MU(beta=1/2, 3)", 13, "cannot follow"),
+        ("BDs(alpha=-1)", 0, "alpha must be a positive number, got -1.0"),
+        ("MU(beta=1)+K2", 0, "strictly between 0 and 1"),
+        ("BDs & MU", 4, "cannot read '&'"),
+        ("BDs MU", 4, r"expected '\+' or the end"),
+        ("BDs(alpha=)", 10, "expected a number"),
+        ("BDs(1,,2)", 6, "expected a number"),
+        ("MU(1, 2, 3)+BIC", 0, "MU takes"),
+    ],
+)
+def test_a_bad_expression_is_pointed_at(text, position, message):
+    with pytest.raises(NotationError, match=message) as caught:
+        md.parse(text)
+    assert caught.value.position == position
+    assert str(caught.value).endswith(f"  {text}\n  {' ' * position}^")
+
+
+def test_what_is_not_an_objective_is_refused():
+    for wrong in (None, 3, md.MU()):
+        with pytest.raises(ParameterError, match=r"must be a prior \+ a likelihood"):
+            md.parse(wrong)

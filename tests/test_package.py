@@ -1,0 +1,32 @@
+"""The public surface, and what importing it costs."""
+
+import subprocess
+import sys
+
+import mapdag
+
+
+def test_the_public_surface_is_sorted_complete_and_loadable():
+    assert mapdag.__all__ == sorted(mapdag.__all__, key=mapdag.__all__.index)
+    for name in mapdag.__all__:
+        assert getattr(mapdag, name) is not None
+    assert set(mapdag._WHERE) | set(mapdag._MODULES) == set(mapdag.__all__)
+    assert set(mapdag.__all__) <= set(dir(mapdag))
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    try:
+        mapdag.nonsense  # noqa: B018
+    except AttributeError as error:
+        assert "nonsense" in str(error)
+    else:
+        raise AssertionError
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    code = (
+        "import mapdag, sys; mapdag.MU(c=1) + mapdag.BDs(); mapdag.DAG('AB');"
+        "print([m for m in ('numba', 'polars', 'pandas', 'scipy', 'rich', 'typer') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
