@@ -3,9 +3,9 @@
 import math
 
 import pytest
-from golden_data import SETS, dataset, figures
 
 import mapdag as md
+from golden_data import SETS, dataset, figures
 
 PLAIN = {
     "loglik": "LogLik",

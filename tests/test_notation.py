@@ -19,12 +19,13 @@ from mapdag.errors import NotationError, ParameterError
         ("U()+K2()", "U+K2"),
         ("eBIC(gamma=1)+U", "U+eBIC(gamma=1)"),
         ("VSP({'A': 0.1, \"B->A\": 1/4}, default=0.2)+AIC", 'VSP(beta={"A": 0.1, "B->A": 0.25}, default=0.2)+AIC'),
-        ('CS({"A->B": 0.8})+BDeu(1)', 'CS(table={"A->B": [0.8, 0.1, 0.1]})+BDeu(alpha=1)'),
-        ('CS([["a b", "ü", 0.5]])+fNML', 'CS(table={"a b->ü": [0.5, 0.25, 0.25]})+fNML'),
+        ('CS({"A->B": 0.8})+BDeu(1)', 'CS(table={"A->B": 0.8})+BDeu(alpha=1)'),
+        ('CS([["a b", "ü", 0.5]])+fNML', 'CS(table={"a b->ü": 0.5})+fNML'),
         (
             'LogLinear(["arcs", {"A->B": 2}], [1, 2], lam=-0.5)+qNML',
             'LogLinear(features=["arcs", {"A->B": 2}], weights=[1, 2], lam=-0.5)+qNML',
         ),
+        ("CS({'A->B': [0.2, 0.3, 0.5]})+K2", 'CS(table={"A->B": [0.2, 0.3, 0.5]})+K2'),
         ("BD(a=0.3)", "U+BD(a=0.3)"),
         ("LogLik", "U+LogLik"),
         ("BDJ", "U+BDJ"),
@@ -48,7 +49,12 @@ def test_sums_of_objects_are_the_same_as_text():
 
 
 def test_only_priors_and_one_likelihood_can_be_added():
-    for wrong in (lambda: md.BIC() + md.AIC(), lambda: md.MU() + 1, lambda: md.BIC() + "MU", lambda: (md.U() + md.K2()) + 1):
+    for wrong in (
+        lambda: md.BIC() + md.AIC(),
+        lambda: md.MU() + 1,
+        lambda: md.BIC() + "MU",
+        lambda: (md.U() + md.K2()) + 1,
+    ):
         with pytest.raises(TypeError):
             wrong()
 

@@ -55,7 +55,7 @@ def test_example_2_bds_does_not():
 
 def test_example_3_bds_is_not_score_equivalent():
     data = md.Dataset.from_codes([[0, 1]] * 2 + [[1, 1]] * 5, names=["X", "Y"], levels=[2, 2])
-    first, second, empty = (md.DAG("XY", arcs) for arcs in ([("Y", "X")], [("X", "Y")], []))
+    first, second, empty = (md.DAG(list("XY"), arcs) for arcs in ([("Y", "X")], [("X", "Y")], []))
     assert round(math.exp(md.score(first, data, "BDs(1)")), 4) == 0.0009
     assert round(math.exp(md.score(second, data, "BDs(1)")), 4) == 0.0006
     assert round(math.exp(md.score(empty, data, "BDs(1)")), 4) == 0.0009

@@ -2,17 +2,17 @@
 
 import math
 
-import naive
 import numpy as np
 import pytest
-from golden_data import dataset
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import as_dataset, family, small_data
 
 import mapdag as md
+import naive
+from golden_data import dataset
 from mapdag import theory
 from mapdag.errors import GraphError, MapdagWarning
+from strategies import as_dataset, family, small_data
 
 
 @given(case=family(), alpha=st.floats(0.01, 100))

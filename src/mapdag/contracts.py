@@ -102,10 +102,19 @@ class Prior(ABC):
 
     @abstractmethod
     def log_odds(self, nodes: Sequence[str]) -> NDArray[np.float64]:
-        """Log prior gained by adding the arc i -> j, as entry [i, j]; infinite for hard constraints."""
+        """Log prior gained by adding the arc i -> j, as entry [i, j].
+
+        Minus infinity where the arc is impossible. Where a pair must be adjacent (`required_pairs`), the log prior of
+        the arc itself.
+        """
+
+    def required_pairs(self, nodes: Sequence[str]) -> frozenset[tuple[int, int]]:
+        """Pairs (i, j), i < j, that are adjacent in every possible graph."""
+        del nodes
+        return frozenset()
 
     def constant(self, nodes: Sequence[str]) -> float:
-        """Log prior of the empty graph."""
+        """Log prior of the empty graph, leaving out the pairs that must be adjacent."""
         del nodes
         return 0.0
 
@@ -113,6 +122,8 @@ class Prior(ABC):
         """Log prior of a graph, with the constants that the class documents; not normalised over DAGs."""
         odds = self.log_odds(dag.nodes)
         arcs = [(p, child) for child in range(len(dag.nodes)) for p in dag.parent_indices(child)]
+        if self.required_pairs(dag.nodes) - {(min(arc), max(arc)) for arc in arcs}:
+            return -math.inf
         return self.constant(dag.nodes) + sum(float(odds[arc]) for arc in arcs) + self.remainder(dag)
 
     def remainder(self, dag: DAG) -> float:
@@ -161,6 +172,10 @@ class Priors(Prior):
         odds = [part.log_odds(nodes) for part in self.parts]
         total = np.sum([np.where(np.isneginf(o), 0.0, o) for o in odds], axis=0)
         return np.where(np.any(np.isneginf(odds), axis=0), -np.inf, total)
+
+    def required_pairs(self, nodes: Sequence[str]) -> frozenset[tuple[int, int]]:
+        """Pairs that must be adjacent according to any part."""
+        return frozenset().union(*(part.required_pairs(nodes) for part in self.parts))
 
     def constant(self, nodes: Sequence[str]) -> float:
         """Sum of the parts' constants."""

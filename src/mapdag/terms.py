@@ -1,8 +1,8 @@
 """The sums of log terms that every likelihood is made of, exact to the last digits and free of order.
 
 A decomposable likelihood of a family is ``sum over cells of f(n_ijk) - sum over configurations of g(n_ij)`` plus a
-constant. Terms are added as 64-bit fixed-point numbers, so a sum does not depend on the order of the cells, hence not
-on the order of rows, levels or parents, nor on threads; and each term is computed once and then looked up.
+constant. Terms are added as fixed-point numbers (two 64-bit words), so a sum does not depend on the order of the cells,
+hence not on the order of rows, levels or parents, nor on threads; and each term is computed once and then looked up.
 
 Three functions of a count n, all in natural logs:
 
@@ -32,6 +32,7 @@ _EMPTY = np.int64(-(2**63))  # a look-up entry that is not computed yet
 _HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
 _LN2_HI, _LN2_LO = 0.6931471803691238, 1.9082149292705877e-10  # hi has 21 trailing zero bits: e * hi is exact
 _LOG_BITS = 7
+_LOW = 30  # bits of the low word of a fixed-point number
 _SPLIT = 134217729.0  # 2^27 + 1, Veltkamp's constant
 
 
@@ -94,14 +95,19 @@ def _log_integer(n: int) -> tuple[float, float]:
 
 
 @njit(cache=True)
-def _fixed(hi: float, lo: float, scale: float) -> int:
-    """Round hi + lo to a whole multiple of 1/scale; scale is a power of two."""
+def _fixed(hi: float, lo: float, scale: float) -> tuple[int, int]:
+    """Write hi + lo as ``high / scale + low / (scale * 2^_LOW)``, two whole numbers; scale is a power of two."""
     whole = math.floor(hi * scale)
-    return np.int64(whole) + np.int64(math.floor((hi * scale - whole) + lo * scale + 0.5))
+    return np.int64(whole), np.int64(math.floor(((hi * scale - whole) + lo * scale) * (1 << _LOW) + 0.5))
 
 
 @njit(cache=True)
-def _xlogx(n: int, scale: float) -> int:
+def _add(x: tuple[int, int], y: tuple[int, int]) -> tuple[int, int]:
+    return x[0] + y[0], x[1] + y[1]
+
+
+@njit(cache=True)
+def _xlogx(n: int, scale: float) -> tuple[int, int]:
     hi, lo = _log_integer(n)
     product, error = _two_product(float(n), hi)
     return _fixed(product, error + n * lo, scale)
@@ -121,7 +127,7 @@ def _rising_far(a: float, n: float) -> float:
 
 
 @njit(cache=True)
-def _rising(kind: int, a: float, n: int, scale: float) -> int:
+def _rising(kind: int, a: float, n: int, scale: float) -> tuple[int, int]:
     """Rising factorial of a, n >= 1 factors, in logs, less log a (`RISING_ONCE`) or n log a (`RISING_EACH`)."""
     if n <= 16:
         product = 1.0
@@ -139,7 +145,8 @@ def _rising(kind: int, a: float, n: int, scale: float) -> int:
     # n log n - n carries the bulk exactly; the rest is of the order of log n.
     x = a + n
     rest = n * math.log1p(a / n) + (a - 0.5) * math.log(x) - a + _HALF_LOG_2PI + _stirling(x) - math.lgamma(1.0 + a)
-    return _xlogx(n, scale) + _fixed(rest, 0.0, scale) - n * np.int64(scale)
+    high, low = _add(_xlogx(n, scale), _fixed(rest, 0.0, scale))
+    return high - n * np.int64(scale), low
 
 
 @njit(cache=True)
@@ -163,16 +170,16 @@ def log_regret(n: int, k: float) -> float:
 
 
 @njit(cache=True)
-def _term(kind: int, param: float, n: int, scale: float) -> int:
+def _term(kind: int, param: float, n: int, scale: float) -> tuple[int, int]:
     if kind == XLOGX:
         return _xlogx(n, scale)
     if kind == REGRET:
-        return _xlogx(n, scale) + _fixed(log_regret(n, param), 0.0, scale)
+        return _add(_xlogx(n, scale), _fixed(log_regret(n, param), 0.0, scale))
     return _rising(kind, param, n, scale)
 
 
 @njit(cache=True)
-def _term_real(kind: int, a: float, x: float, scale: float) -> int:
+def _term_real(kind: int, a: float, x: float, scale: float) -> tuple[int, int]:
     """Like `_term` for a count that is not whole (weighted rows); no NML there."""
     if kind == XLOGX:
         return _fixed(x * math.log(x), 0.0, scale)
@@ -209,14 +216,14 @@ def _make_room(i: int, kind: int, param: float, longest: int, memo: Any) -> int:
     used[1] += 1
     keys[i, 0], keys[i, 1] = kind, param
     slots[i, 0], slots[i, 1] = used[0], length
-    values[used[0] : used[0] + length] = _EMPTY
+    values[used[0] : used[0] + length, 0] = _EMPTY
     used[0] += length
     return i
 
 
 @njit(cache=True, nogil=True)
 def add_terms(counts: Any, ends: Any, kinds: Any, params: Any, sign: int, bits: int, memo: Any, out: Any) -> None:
-    """Add ``sign * sum of f(count)`` over each run of `counts` to `out`, in units of ``2^-bits``.
+    """Add ``sign * sum of f(count)`` over each run of `counts` to `out`, in two words of fixed point (see `_fixed`).
 
     Run t is ``counts[ends[t-1]:ends[t]]`` and its f is ``(kinds[t], params[t])``. `memo` belongs to one thread.
     """
@@ -233,18 +240,18 @@ def add_terms(counts: Any, ends: Any, kinds: Any, params: Any, sign: int, bits: 
         if slots[i, 1] <= longest and slots[i, 1] < _LONGEST:
             i = _make_room(i, kind, param, longest + 1, memo)
         base, length = slots[i, 0], slots[i, 1]
-        total = np.int64(0)
+        high, low = np.int64(0), np.int64(0)
         for c in range(start, end):
             n = counts[c]
-            if n < length:
-                value = values[base + n]
-                if value == _EMPTY:
-                    value = _term(kind, param, n, scale)
-                    values[base + n] = value
-            else:
-                value = _term(kind, param, n, scale)
-            total += value
-        out[t] += sign * total
+            if n >= length:
+                high, low = _add((high, low), _term(kind, param, n, scale))
+                continue
+            if values[base + n, 0] == _EMPTY:
+                values[base + n, 0], values[base + n, 1] = _term(kind, param, n, scale)
+            high += values[base + n, 0]
+            low += values[base + n, 1]
+        out[t, 0] += sign * high
+        out[t, 1] += sign * low
         start = end
 
 
@@ -255,7 +262,9 @@ def add_terms_real(counts: Any, ends: Any, kinds: Any, params: Any, sign: int, b
     start = 0
     for t in range(len(ends)):
         for c in range(start, ends[t]):
-            out[t] += sign * _term_real(kinds[t], params[t], counts[c], scale)
+            high, low = _term_real(kinds[t], params[t], counts[c], scale)
+            out[t, 0] += sign * high
+            out[t, 1] += sign * low
         start = ends[t]
 
 
@@ -269,11 +278,11 @@ class Terms:
     """
 
     def __init__(self, total: float) -> None:
-        # |family score| < 32 n in any unit of a log, so this many fractional bits never overflow; see _term's callers.
+        # A family's sum stays below 32 n in absolute value, so that this many fractional bits never overflow.
         self.bits = 57 - max(1, math.ceil(math.log2(max(total, 2))))
         self.total = total
         self._memo = (
-            np.empty(1 << 21, dtype=np.int64),
+            np.empty((1 << 20, 2), dtype=np.int64),
             np.empty((2048, 2)),
             np.zeros((2048, 2), dtype=np.int64),
             np.zeros(2, dtype=np.int64),
@@ -286,11 +295,13 @@ class Terms:
         total_terms: tuple[NDArray[np.int64], NDArray[np.float64]],
     ) -> NDArray[np.float64]:
         """Sum of f over the cells minus sum of g over the configurations, for each table of a batch."""
-        out = np.zeros(len(tables.cell_ends), dtype=np.int64)
+        out = np.zeros((len(tables.cell_ends), 2), dtype=np.int64)
         if tables.cells.dtype.kind == "f":
             add_terms_real(tables.cells, tables.cell_ends, *cell_terms, 1, self.bits, out)
             add_terms_real(tables.totals, tables.total_ends, *total_terms, -1, self.bits, out)
         else:
             add_terms(tables.cells, tables.cell_ends, *cell_terms, 1, self.bits, self._memo, out)
             add_terms(tables.totals, tables.total_ends, *total_terms, -1, self.bits, self._memo, out)
-        return np.ldexp(out.astype(np.float64), -self.bits)
+        return np.ldexp(out[:, 0].astype(np.float64), -self.bits) + np.ldexp(
+            out[:, 1].astype(np.float64), -self.bits - _LOW
+        )

@@ -125,9 +125,9 @@ def log_bayes_factor(
     align(dag, data)
     with_arc = dag if dag.has_arc(start, end) else dag.with_arc(start, end)
     without = with_arc.without_arc(start, end)
-    families = FamilyScores(data, objective.likelihood)
+    families = FamilyScores(data, [objective.likelihood])
     index = {name: i for i, name in enumerate(data.names)}
-    gain = [families.family(index[end], [index[p] for p in g.parents(end)]) for g in (with_arc, without)]
+    gain = [float(families.family(index[end], [index[p] for p in g.parents(end)])[0]) for g in (with_arc, without)]
     prior = objective.prior.log_prior(with_arc) - objective.prior.log_prior(without)
     return gain[0] - gain[1] + prior
 

@@ -102,6 +102,11 @@ class Counter:
             for chunk in _split(places, np.minimum(sizes[places] * entries, self.n_rows)):
                 yield chunk, self._batch(child, parents, candidates[chunk], count(candidates[chunk]))
 
+    def estimate(self, child: int, parents: Sequence[int], candidates: NDArray[np.int64]) -> float:
+        """Estimate how many nanoseconds `extensions` will take."""
+        dense = self.configurations(parents) * int(self.cards[child])
+        return float(np.minimum(*self._costs(dense, self.cards[candidates])).sum())
+
     def family(self, child: int, parents: Sequence[int]) -> TableBatch:
         """Count one family: a batch of one table."""
         if parents:
@@ -139,7 +144,7 @@ class Counter:
             offsets=offsets,
             levels=self.codes[child, first].astype(np.int64),
             counts=counts,
-            configurations=self.codes[np.asarray(parents, dtype=np.int64)][:, first[offsets[:-1]]].T.astype(np.int64),
+            configurations=self.codes[np.ix_(family[:-1], first[offsets[:-1]])].T,
             n_nodes=self.n_nodes,
         )
 
@@ -149,10 +154,15 @@ class Counter:
             return np.full(len(sizes), self.backend == "bitsets")
         if self.weights is not None or dense > _MOST_DENSE:
             return np.zeros(len(sizes), dtype=np.bool_)
-        words = self.n_rows / 64
-        bitsets = dense * (words * _WORD * (sizes - 1) + _ENTRY * sizes)
-        cheaper: NDArray[np.bool_] = bitsets < _ROW * (self.n_rows + np.minimum(dense * sizes, self.n_rows))
+        by_bitsets, by_rows = self._costs(dense, sizes)
+        cheaper: NDArray[np.bool_] = by_bitsets < by_rows
         return cheaper
+
+    def _costs(self, dense: int, sizes: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Estimate nanoseconds for each candidate: by bitsets, by the histogram."""
+        dense = min(dense, 1 << 40)
+        by_bitsets = dense * (self.n_rows / 64 * _WORD * (sizes - 1) + _ENTRY * sizes)
+        return by_bitsets, _ROW * (self.n_rows + np.minimum(dense * sizes, self.n_rows))
 
     def _by_bitsets(self, family: NDArray[np.int64]) -> _Count:
         from mapdag.counts import bitsets

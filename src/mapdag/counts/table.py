@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -103,7 +103,7 @@ class CountTable:
     offsets: NDArray[np.int64]
     levels: NDArray[np.int64]
     counts: NDArray[np.int64] | NDArray[np.float64]
-    configurations: NDArray[np.int64] = field(repr=False)
+    configurations: NDArray[np.integer[Any]] = field(repr=False)
     n_nodes: int = 1
 
     @classmethod
@@ -161,7 +161,7 @@ class CountTable:
 
     def dense(self) -> NDArray[np.int64] | NDArray[np.float64]:
         """Return the observed configurations as a full array, one row each, one column per declared level."""
-        full = np.zeros((self.q_obs, self.r), dtype=self.counts.dtype)
+        full: NDArray[Any] = np.zeros((self.q_obs, self.r), dtype=self.counts.dtype)
         full[np.repeat(np.arange(self.q_obs), np.diff(self.offsets)), self.levels] = self.counts
         return full
 

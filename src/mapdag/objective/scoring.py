@@ -71,9 +71,11 @@ def score(dag: DAG, data: Dataset, objective: str | Objective | Likelihood = DEF
     """
     objective = parse(objective)
     align(dag, data)
-    families = FamilyScores(data, objective.likelihood)
+    families = FamilyScores(data, [objective.likelihood])
     index = {name: i for i, name in enumerate(data.names)}
-    by_node = {node: families.family(index[node], [index[p] for p in dag.parents(node)]) for node in data.names}
+    by_node = {
+        node: float(families.family(index[node], [index[p] for p in dag.parents(node)])[0]) for node in data.names
+    }
     return Score(objective.prior.log_prior(dag), by_node)
 
 

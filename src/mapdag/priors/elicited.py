@@ -16,8 +16,6 @@ from mapdag.priors.arcs import find_arc, write_arc
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from mapdag.graphs import DAG
-
     Floats = NDArray[np.float64]
 
 
@@ -104,48 +102,46 @@ class CS(Prior):
     Examples
     --------
     >>> CS({"A->B": 0.8})
-    CS(table={"A->B": [0.8, 0.1, 0.1]})
+    CS(table={"A->B": 0.8})
     >>> CS({"A->B": 0.8}).log_odds(["A", "B"]).round(3).tolist()
     [[0.0, 2.079], [0.0, 0.0]]
     """
 
-    table: Mapping[str, tuple[float, float, float]]
+    table: Mapping[str, tuple[float, ...]]
 
     def __init__(self, table: Mapping[Any, Any] | Iterable[Sequence[Any]]) -> None:
         if isinstance(table, Mapping):
             rows = [(key, value if isinstance(value, Sequence) else (value,)) for key, value in table.items()]
         else:
             rows = [((row[0], row[1]), tuple(row[2:])) for row in table]
-        object.__setattr__(self, "table", _complete({write_arc(key): values for key, values in rows}))
+        object.__setattr__(self, "table", {write_arc(key): _check_row(write_arc(key), values) for key, values in rows})
+        _complete(self.table)  # to complain at once
 
     def __hash__(self) -> int:
         return hash(str(self))
 
     def log_odds(self, nodes: Sequence[str]) -> Floats:
-        """Log p(->) - log p(none); infinite for hard constraints."""
+        """Log p(->) - log p(none); minus infinity for impossible arcs."""
         odds = np.zeros((len(nodes), len(nodes)))
         for i, j, (forward, backward, none) in self._resolved(nodes):
-            odds[i, j], odds[j, i] = _log_ratio(forward, none), _log_ratio(backward, none)
+            against = math.log(none) if none > 0 else 0.0
+            odds[i, j], odds[j, i] = _log(forward) - against, _log(backward) - against
         return odds
 
-    def constant(self, nodes: Sequence[str]) -> float:
-        """Log p(none) of every pair."""
-        given = self._resolved(nodes)
-        return sum(_log(none) for _, _, (_, _, none) in given) - (math.comb(len(nodes), 2) - len(given)) * math.log(3)
+    def required_pairs(self, nodes: Sequence[str]) -> frozenset[tuple[int, int]]:
+        """Pairs whose p(none) is 0."""
+        return frozenset((min(i, j), max(i, j)) for i, j, (_, _, none) in self._resolved(nodes) if none == 0)
 
-    def log_prior(self, dag: DAG) -> float:
-        """Log probability of the state of every pair of nodes."""
-        given = self._resolved(dag.nodes)
-        total = -(math.comb(len(dag.nodes), 2) - len(given)) * math.log(3)
-        for i, j, (forward, backward, none) in given:
-            a, b = dag.nodes[i], dag.nodes[j]
-            total += _log(forward if dag.has_arc(a, b) else backward if dag.has_arc(b, a) else none)
-        return total
+    def constant(self, nodes: Sequence[str]) -> float:
+        """Log p(none) of every pair that need not be adjacent."""
+        given = self._resolved(nodes)
+        elicited = sum(math.log(none) for _, _, (_, _, none) in given if none > 0)
+        return elicited - (math.comb(len(nodes), 2) - len(given)) * math.log(3)
 
     def _resolved(self, nodes: Sequence[str]) -> list[tuple[int, int, tuple[float, float, float]]]:
         index = {name: i for i, name in enumerate(nodes)}
         found: dict[frozenset[int], tuple[int, int, tuple[float, float, float]]] = {}
-        for key, values in self.table.items():
+        for key, values in _complete(self.table).items():
             i, j = find_arc(key, index)
             if frozenset((i, j)) in found:
                 raise ParameterError(f"CS has two entries for the pair {nodes[i]}, {nodes[j]}")
@@ -153,41 +149,37 @@ class CS(Prior):
         return list(found.values())
 
     def __str__(self) -> str:
-        return write("CS", table=self.table)
+        return write("CS", table={key: row[0] if len(row) == 1 else row for key, row in self.table.items()})
 
 
-def _complete(rows: Mapping[str, Sequence[Any]]) -> dict[str, tuple[float, float, float]]:
+def _check_row(key: str, values: Sequence[Any]) -> tuple[float, ...]:
+    """One or three probabilities."""
+    numbers = tuple(float(v) for v in values)
+    if len(numbers) not in (1, 3) or not all(0 <= v <= 1 for v in numbers):
+        raise ParameterError(f"CS needs one or three probabilities for {key!r}, got {tuple(values)}")
+    if len(numbers) == 3 and abs(sum(numbers) - 1) > 1e-9:
+        raise ParameterError(f"the three probabilities of {key!r} must sum to 1, got {tuple(values)}")
+    return numbers
+
+
+def _complete(table: Mapping[str, tuple[float, ...]]) -> dict[str, tuple[float, float, float]]:
     """Bring elicited probabilities into triplets (arc, reverse, neither)."""
-    table: dict[str, tuple[float, float, float]] = {}
-    singles: dict[str, float] = {}
-    for key, values in rows.items():
-        numbers = [float(v) for v in values]
-        if len(numbers) not in (1, 3) or not all(0 <= v <= 1 for v in numbers):
-            raise ParameterError(f"CS needs one or three probabilities for {key!r}, got {tuple(values)}")
-        if len(numbers) == 1:
-            singles[key] = numbers[0]
-        elif abs(sum(numbers) - 1) > 1e-9:
-            raise ParameterError(f"the three probabilities of {key!r} must sum to 1, got {tuple(values)}")
-        else:
-            table[key] = (numbers[0], numbers[1], numbers[2])
-    while singles:
-        key, p = singles.popitem()
-        start, arrow, end = key.partition("->")
-        reverse = f"{end.strip()}->{start.strip()}"
-        other = next((k for k in singles if "->".join(w.strip() for w in k.split("->")) == reverse), None)
-        if other is None or not arrow:
-            table[key] = (p, (1 - p) / 2, (1 - p) / 2)
-        else:
-            back = singles.pop(other)
-            if p + back > 1 + 1e-9:
-                raise ParameterError(f"the probabilities of {key!r} and {other!r} sum to more than 1: {p + back:g}")
-            table[key] = (p, back, max(0.0, 1 - p - back))
-    return dict(sorted(table.items()))
+    complete: dict[str, tuple[float, float, float]] = {}
+    spelled = {"->".join(word.strip() for word in key.split("->")): key for key in table}
+    for key, numbers in table.items():
+        start, _, end = key.partition("->")
+        reverse = spelled.get(f"{end.strip()}->{start.strip()}")
+        if len(numbers) == 3:
+            complete[key] = (numbers[0], numbers[1], numbers[2])
+        elif reverse is None or len(table[reverse]) == 3:
+            complete[key] = (numbers[0], (1 - numbers[0]) / 2, (1 - numbers[0]) / 2)
+        elif reverse not in complete:
+            back = table[reverse][0]
+            if numbers[0] + back > 1 + 1e-9:
+                raise ParameterError(f"the probabilities of {key!r} and {reverse!r} sum to more than 1")
+            complete[key] = (numbers[0], back, max(0.0, 1 - numbers[0] - back))
+    return complete
 
 
 def _log(p: float) -> float:
     return math.log(p) if p > 0 else -math.inf
-
-
-def _log_ratio(p: float, none: float) -> float:
-    return -math.inf if p == 0 else math.inf if none == 0 else math.log(p) - math.log(none)

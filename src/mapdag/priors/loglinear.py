@@ -47,7 +47,7 @@ class LogLinear(Prior):
     --------
     >>> from mapdag import DAG
     >>> prior = LogLinear([{"A->B": 1}, "v_structures"], weights=[2, 1], lam=0.5)
-    >>> prior.log_prior(DAG("ABC", [("A", "B"), ("C", "B")]))
+    >>> prior.log_prior(DAG(["A", "B", "C"], [("A", "B"), ("C", "B")]))
     1.5
     """
 

@@ -1,0 +1,125 @@
+"""Hill climbing and tabu search over single-arc additions, deletions and reversals.
+
+With ``order="columns"`` the rules for ties are those of R bnlearn (stated in the documentation of `best_move`), which
+makes runs comparable arc for arc. A move must beat the others, and doing nothing, by more than a tolerance of 2^-26.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mapdag.errors import CycleError, ParameterError
+from mapdag.search.moves import NONE, TOLERANCE
+from mapdag.search.run import Options, Run
+from mapdag.search.state import no_graphs
+
+if TYPE_CHECKING:
+    from mapdag.contracts import Objective
+    from mapdag.graphs import DAG
+    from mapdag.search.cache import FamilyCache
+    from mapdag.search.result import Result
+
+
+def hill_climb(
+    objective: Objective, cache: FamilyCache, options: Options, *, restarts: int = 0, perturb: int | None = None
+) -> Result:
+    """Climb until no single-arc move improves the score.
+
+    Parameters
+    ----------
+    objective, cache, options
+        What to maximise, on which data, under which constraints and limits.
+    restarts : int
+        How often to climb again from the best graph after random changes to it.
+    perturb : int, optional
+        How many random changes; a tenth of the nodes, at least three, unless given.
+    """
+    if isinstance(restarts, bool) or restarts < 0:
+        raise ParameterError(f"restarts must be a whole number of at least 0, got {restarts!r}")
+    run = Run(objective, cache, options)
+    with run:
+        run.begin()
+        _climb(run)
+        for _ in range(restarts):
+            run.jump(_perturbed(run, max(3, len(run.state.nodes) // 10) if perturb is None else perturb))
+            _climb(run)
+    return run.result()
+
+
+def tabu(objective: Objective, cache: FamilyCache, options: Options, *, memory: int = 10, patience: int = 10) -> Result:
+    """Climb; where no move improves the score, take the best one that leads to no graph visited lately.
+
+    Parameters
+    ----------
+    objective, cache, options
+        What to maximise, on which data, under which constraints and limits.
+    memory : int
+        How many graphs, the current one included, may not be visited again.
+    patience : int
+        Steps without a new best graph after which the search ends.
+    """
+    for name, value in (("memory", memory), ("patience", patience)):
+        if isinstance(value, bool) or value < 1:
+            raise ParameterError(f"{name} must be a whole number of at least 1, got {value!r}")
+    run = Run(objective, cache, options)
+    with run:
+        run.begin()
+        visited = [run.state.hash]
+        wasted = 0
+        while True:
+            forbidden = np.array(visited[-memory:], dtype=np.uint64)
+            kind, start, end, delta = run.state.best(0.0, forbidden)
+            if kind == NONE:
+                if wasted >= patience:
+                    break
+                wasted += 1
+                kind, start, end, delta = run.state.best(-np.inf, forbidden)
+                if kind == NONE:
+                    break
+            run.move(kind, start, end, delta)
+            visited.append(run.state.hash)
+            if run.score - run.best_score > TOLERANCE:
+                run.keep_best()
+                wasted = 0
+    return run.result()
+
+
+def _climb(run: Run) -> None:
+    nothing = no_graphs()
+    while True:
+        kind, start, end, delta = run.state.best(0.0, nothing)
+        if kind == NONE:
+            return
+        run.move(kind, start, end, delta)
+        if run.score - run.best_score > TOLERANCE:
+            run.keep_best()
+
+
+def _perturbed(run: Run, changes: int) -> DAG:
+    """Best graph after some random legal moves."""
+    dag, nodes, rules = run.best(), run.state.nodes, run.rules
+    for _ in range(100 * changes):
+        if changes == 0 or len(nodes) < 2:
+            break
+        i, j = run.rng.choice(len(nodes), 2, replace=False).tolist()
+        a, b = nodes[i], nodes[j]
+        turn = bool(run.rng.integers(2))
+        try:
+            if dag.has_arc(b, a):
+                continue
+            if not dag.has_arc(a, b):
+                if not rules.allowed[i, j] or len(dag.parents(b)) >= rules.max_parents:
+                    continue
+                dag = dag.with_arc(a, b)
+            elif turn and rules.allowed[j, i] and len(dag.parents(a)) < rules.max_parents:
+                dag = dag.with_reversed(a, b)
+            elif not rules.fixed[i, j]:
+                dag = dag.without_arc(a, b)
+            else:
+                continue
+        except CycleError:
+            continue
+        changes -= 1
+    return dag

@@ -1,0 +1,125 @@
+"""What a search returns: values only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from mapdag.contracts import Objective
+    from mapdag.data import Dataset
+    from mapdag.graphs import CPDAG, DAG
+    from mapdag.networks import BayesianNetwork
+
+MoveKind = Literal["add", "delete", "reverse", "restart"]
+Stopped = Literal["converged", "max_iter", "time_limit", "interrupted"]
+
+
+@dataclass(frozen=True)
+class Move:
+    """One step of a search.
+
+    Attributes
+    ----------
+    kind : {"add", "delete", "reverse", "restart"}
+        A restart jumps to another graph; it has no arc.
+    start, end : str
+        The arc, as it was before the move.
+    delta : float
+        What the move added to the score.
+    score : float
+        The score after it.
+    n_arcs : int
+        Arcs after it.
+    """
+
+    kind: MoveKind
+    start: str
+    end: str
+    delta: float
+    score: float
+    n_arcs: int
+
+    def __str__(self) -> str:
+        arc = f" {self.start} -> {self.end}" if self.start else ""
+        return f"{self.kind}{arc} ({self.delta:+.3f})"
+
+
+@dataclass(frozen=True)
+class Result:
+    """A learned graph, its score and how it was found.
+
+    Attributes
+    ----------
+    dag : DAG
+        The best graph found.
+    objective : Objective
+        What was maximised.
+    log_prior, log_likelihood : float
+        The two parts of the score.
+    trace : tuple of Move
+        Every step, in order.
+    families : int
+        Families counted for this result (fewer when another objective had counted them before).
+    seconds : float
+        Wall-clock time.
+    stopped : {"converged", "max_iter", "time_limit", "interrupted"}
+        Why the search ended; unless it converged, `dag` is the best graph so far.
+    data : Dataset
+        What it was learned from.
+    """
+
+    dag: DAG
+    objective: Objective
+    log_prior: float
+    log_likelihood: float
+    trace: tuple[Move, ...] = field(repr=False)
+    families: int
+    seconds: float
+    stopped: Stopped
+    data: Dataset = field(repr=False)
+
+    @property
+    def score(self) -> float:
+        """Posterior score: log prior + log likelihood."""
+        return self.log_prior + self.log_likelihood
+
+    @property
+    def converged(self) -> bool:
+        """Whether the search ended by itself."""
+        return self.stopped == "converged"
+
+    @cached_property
+    def cpdag(self) -> CPDAG:
+        """Equivalence class of the graph: what the data can tell."""
+        return self.dag.to_cpdag()
+
+    @property
+    def compelled(self) -> tuple[tuple[str, str], ...]:
+        """Arcs whose direction is the same in every equivalent graph."""
+        return tuple(arc for arc in self.dag.arcs if self.cpdag.has_arc(*arc))
+
+    @property
+    def reversible(self) -> tuple[tuple[str, str], ...]:
+        """Arcs that some equivalent graph has in the other direction: do not read a direction into them."""
+        return tuple(arc for arc in self.dag.arcs if self.cpdag.has_edge(*arc))
+
+    def fit(self, **options: Any) -> BayesianNetwork:
+        """Estimate the parameters of the graph from the data it was learned from; options as in `mapdag.fit`."""
+        from mapdag.networks import fit
+
+        return fit(self.dag, self.data, **options)
+
+    def __str__(self) -> str:
+        ended = "converged" if self.converged else f"stopped early ({self.stopped.replace('_', ' ')}), best so far"
+        return "\n".join(
+            [
+                f"{self.objective}: {self.score:.4f} = {self.log_prior:.4f} (prior) + {self.log_likelihood:.4f}",
+                (
+                    f"{len(self.dag.nodes)} nodes, {self.dag.n_arcs} arcs: {len(self.compelled)} compelled, "
+                    f"{len(self.reversible)} reversible (their direction is not identified)"
+                ),
+                f"{len(self.trace)} moves, {self.families} families, {self.seconds:.3f} s, {ended}",
+            ]
+        )

@@ -1,0 +1,225 @@
+"""The frame around every search: preparation, limits, trace, progress, and the result at the end."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from mapdag.contracts import check_positive
+from mapdag.data import Dataset, read
+from mapdag.errors import ParameterError
+from mapdag.graphs import DAG
+from mapdag.search.cache import FamilyCache
+from mapdag.search.constraints import Constraints, complete_start, make_rules
+from mapdag.search.moves import ADD, DELETE, REVERSE
+from mapdag.search.result import Move, MoveKind, Result, Stopped
+from mapdag.search.state import State
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from typing_extensions import Self
+
+    from mapdag.contracts import Objective
+
+_KINDS: dict[int, MoveKind] = {ADD: "add", DELETE: "delete", REVERSE: "reverse"}
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a search tells while it runs.
+
+    Attributes
+    ----------
+    phase : str
+        "scoring" while the first families are counted, "moving" afterwards.
+    done, total : int
+        Nodes scored and to be scored in the first phase; moves made, and 0, in the second.
+    score : float
+        Of the current graph.
+    n_arcs, families : int
+        Arcs of the current graph, families counted so far.
+    seconds : float
+        Since the start.
+    """
+
+    phase: str
+    done: int
+    total: int
+    score: float
+    n_arcs: int
+    families: int
+    seconds: float
+
+
+OnProgress: TypeAlias = Callable[[Progress], None]
+
+
+class _Stop(Exception):  # noqa: N818 - not an error
+    """Raised inside a run when a limit is reached."""
+
+    def __init__(self, reason: Stopped) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What every search takes.
+
+    Parameters
+    ----------
+    constraints : Constraints
+        Required and forbidden arcs, tiers, a limit on parents.
+    start : DAG, optional
+        Where to start; the empty graph unless given.
+    max_iter : int, optional
+        Most moves to make.
+    time_limit : float, optional
+        Seconds after which the best graph so far is returned.
+    seed : int, optional
+        For whatever is random.
+    threads : int, optional
+        Threads to count and score with, as many as there are cores unless given; the result does not depend on it.
+    progress : callable, optional
+        Called with a `Progress` after every step.
+    """
+
+    constraints: Constraints = field(default_factory=Constraints)
+    start: DAG | None = None
+    max_iter: int | None = None
+    time_limit: float | None = None
+    seed: int | None = None
+    threads: int | None = None
+    progress: OnProgress | None = None
+
+    def __post_init__(self) -> None:
+        if self.time_limit is not None:
+            check_positive("time_limit", self.time_limit)
+        for name in ("max_iter", "threads"):
+            value = getattr(self, name)
+            if value is not None and (isinstance(value, bool) or int(value) != value or value < 1):
+                raise ParameterError(f"{name} must be a whole number of at least 1, got {value!r}")
+
+    def make_cache(self, data: Dataset, objectives: list[Objective]) -> FamilyCache:
+        """Cache of family scores for some objectives."""
+        return FamilyCache(data, [each.likelihood for each in objectives], threads=self.threads or os.cpu_count() or 1)
+
+
+class Run:
+    """One search from start to result; used as a context that catches limits and Ctrl-C.
+
+    Parameters
+    ----------
+    objective : Objective
+    cache : FamilyCache
+        Knows the data, and the objective's likelihood.
+    options : Options
+    """
+
+    def __init__(self, objective: Objective, cache: FamilyCache, options: Options) -> None:
+        self._began = time.perf_counter()
+        self._families_before = cache.families
+        self.objective = objective
+        self.cache = cache
+        self.options = options
+        nodes = cache.data.names
+        self.rules = make_rules(options.constraints, objective.prior, nodes)
+        self.start = complete_start(options.start, self.rules, nodes)
+        self.rng = np.random.default_rng(options.seed)
+        self.stopped: Stopped = "converged"
+        self.trace: list[Move] = []
+        self.score = -np.inf
+        self.best_score = -np.inf
+        self.state = State(self.start, objective, cache, self.rules)
+        self._best = tuple(self.state.parents)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> bool:
+        if isinstance(error, _Stop):
+            self.stopped = error.reason
+        elif kind is KeyboardInterrupt:
+            self.stopped = "interrupted"
+        return isinstance(error, (_Stop, KeyboardInterrupt))
+
+    def begin(self) -> None:
+        """Score the start graph and all its neighbours."""
+        n = len(self.state.nodes)
+        for child in range(n):
+            self.state.refresh(child)
+            self._check_time()
+            self._tell("scoring", child + 1, n)
+        self.score = float(self.state.family_scores.sum()) + self.objective.prior.log_prior(self.start)
+        self.keep_best()
+
+    def move(self, kind: int, start: int, end: int, delta: float) -> None:
+        """Make a move, write it down, and bring the deltas up to date."""
+        changed = self.state.apply(kind, start, end)
+        self.score += delta
+        names = self.state.nodes
+        n_arcs = int(self.state.graph[2].sum())
+        self.trace.append(Move(_KINDS[kind], names[start], names[end], delta, self.score, n_arcs))
+        for child in changed:
+            self.state.refresh(child)
+        self._tell("moving", len(self.trace), 0)
+        if self.options.max_iter is not None and len(self.trace) >= self.options.max_iter:
+            raise _Stop("max_iter")
+        self._check_time()
+
+    def jump(self, dag: DAG) -> None:
+        """Go on from another graph, which obeys the rules."""
+        before = self.score
+        self.state = State(dag, self.objective, self.cache, self.rules)
+        for child in range(len(dag.nodes)):
+            self.state.refresh(child)
+            self._check_time()
+        self.score = float(self.state.family_scores.sum()) + self.objective.prior.log_prior(dag)
+        self.trace.append(Move("restart", "", "", self.score - before, self.score, dag.n_arcs))
+
+    def keep_best(self) -> None:
+        """Remember the current graph as the best."""
+        self._best, self.best_score = tuple(self.state.parents), self.score
+
+    def best(self) -> DAG:
+        """Best graph so far."""
+        return DAG.from_parent_masks(self.state.nodes, self._best, check=False)
+
+    def result(self) -> Result:
+        """Return the best graph, its score added up anew from its families."""
+        dag = self.best()
+        which = self.cache.index(self.objective.likelihood)
+        parts = [float(self.cache.family(i, dag.parent_masks[i])[which]) for i in range(len(dag.nodes))]
+        return Result(
+            dag=dag,
+            objective=self.objective,
+            log_prior=self.objective.prior.log_prior(dag),
+            log_likelihood=sum(parts),
+            trace=tuple(self.trace),
+            families=self.cache.families - self._families_before,
+            seconds=time.perf_counter() - self._began,
+            stopped=self.stopped,
+            data=self.cache.data,
+        )
+
+    def _check_time(self) -> None:
+        limit = self.options.time_limit
+        if limit is not None and time.perf_counter() - self._began > limit:
+            raise _Stop("time_limit")
+
+    def _tell(self, phase: str, done: int, total: int) -> None:
+        if self.options.progress is not None:
+            seconds = time.perf_counter() - self._began
+            n_arcs = int(self.state.graph[2].sum())
+            self.options.progress(Progress(phase, done, total, self.score, n_arcs, self.cache.families, seconds))
+
+
+def as_dataset(data: object) -> Dataset:
+    """Take a `Dataset` as it is, and read anything else."""
+    return data if isinstance(data, Dataset) else read(data)
