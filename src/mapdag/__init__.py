@@ -12,11 +12,12 @@ if TYPE_CHECKING:
     from mapdag import errors, theory
     from mapdag.contracts import Likelihood, Objective, Prior
     from mapdag.counts import Counter, CountTable
-    from mapdag.data import Dataset, discretize, read
-    from mapdag.graphs import CPDAG, DAG, compare, hamming, shd
+    from mapdag.data import Cuts, Dataset, discretize, read
+    from mapdag.graphs import CPDAG, DAG, Comparison, compare, hamming, meek_closure, random_dag, shd
     from mapdag.objective import Score, parse, score
     from mapdag.priors import CS, MU, VSP, LogLinear, MaxParents, U
     from mapdag.scores import AIC, BD, BDJ, BIC, K2, BDeu, BDs, Custom, LogLik, eBIC, fNML, qNML
+    from mapdag.search import Constraints, Result, learn
     from mapdag.theory import alpha_star
 
 __version__ = "0.1.0"
@@ -34,9 +35,12 @@ __all__ = [
     "VSP",
     "BDeu",
     "BDs",
+    "Comparison",
+    "Constraints",
     "CountTable",
     "Counter",
     "Custom",
+    "Cuts",
     "Dataset",
     "Likelihood",
     "LogLik",
@@ -44,6 +48,7 @@ __all__ = [
     "MaxParents",
     "Objective",
     "Prior",
+    "Result",
     "Score",
     "U",
     "alpha_star",
@@ -53,8 +58,11 @@ __all__ = [
     "errors",
     "fNML",
     "hamming",
+    "learn",
+    "meek_closure",
     "parse",
     "qNML",
+    "random_dag",
     "read",
     "score",
     "shd",
@@ -64,11 +72,12 @@ __all__ = [
 _HOME = {
     "mapdag.contracts": "Likelihood Objective Prior",
     "mapdag.counts": "CountTable Counter",
-    "mapdag.data": "Dataset discretize read",
-    "mapdag.graphs": "CPDAG DAG compare hamming shd",
+    "mapdag.data": "Cuts Dataset discretize read",
+    "mapdag.graphs": "CPDAG DAG Comparison compare hamming meek_closure random_dag shd",
     "mapdag.objective": "Score parse score",
     "mapdag.priors": "CS MU VSP LogLinear MaxParents U",
     "mapdag.scores": "AIC BD BDJ BIC K2 BDeu BDs Custom LogLik eBIC fNML qNML",
+    "mapdag.search": "Constraints Result learn",
     "mapdag.theory": "alpha_star",
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names.split()}

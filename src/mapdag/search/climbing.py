@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mapdag.errors import CycleError, ParameterError
-from mapdag.search.moves import NONE, TOLERANCE
+from mapdag.search.moves import NONE
 from mapdag.search.run import Options, Run
 from mapdag.search.state import no_graphs
 
@@ -78,10 +78,10 @@ def tabu(objective: Objective, cache: FamilyCache, options: Options, *, memory: 
                 kind, start, end, delta = run.state.best(-np.inf, forbidden)
                 if kind == NONE:
                     break
+            best = run.best_score
             run.move(kind, start, end, delta)
             visited.append(run.state.hash)
-            if run.score - run.best_score > TOLERANCE:
-                run.keep_best()
+            if run.best_score > best:
                 wasted = 0
     return run.result()
 
@@ -93,8 +93,6 @@ def _climb(run: Run) -> None:
         if kind == NONE:
             return
         run.move(kind, start, end, delta)
-        if run.score - run.best_score > TOLERANCE:
-            run.keep_best()
 
 
 def _perturbed(run: Run, changes: int) -> DAG:

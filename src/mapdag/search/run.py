@@ -16,7 +16,7 @@ from mapdag.errors import ParameterError
 from mapdag.graphs import DAG
 from mapdag.search.cache import FamilyCache
 from mapdag.search.constraints import Constraints, complete_start, make_rules
-from mapdag.search.moves import ADD, DELETE, REVERSE
+from mapdag.search.moves import ADD, DELETE, REVERSE, TOLERANCE
 from mapdag.search.result import Move, MoveKind, Result, Stopped
 from mapdag.search.state import State
 
@@ -157,7 +157,7 @@ class Run:
             self._check_time()
             self._tell("scoring", child + 1, n)
         self.score = float(self.state.family_scores.sum()) + self.objective.prior.log_prior(self.start)
-        self.keep_best()
+        self._keep_best()
 
     def move(self, kind: int, start: int, end: int, delta: float) -> None:
         """Make a move, write it down, and bring the deltas up to date."""
@@ -166,6 +166,8 @@ class Run:
         names = self.state.nodes
         n_arcs = int(self.state.graph[2].sum())
         self.trace.append(Move(_KINDS[kind], names[start], names[end], delta, self.score, n_arcs))
+        if self.score - self.best_score > TOLERANCE:
+            self._keep_best()
         for child in changed:
             self.state.refresh(child)
         self._tell("moving", len(self.trace), 0)
@@ -183,7 +185,7 @@ class Run:
         self.score = float(self.state.family_scores.sum()) + self.objective.prior.log_prior(dag)
         self.trace.append(Move("restart", "", "", self.score - before, self.score, dag.n_arcs))
 
-    def keep_best(self) -> None:
+    def _keep_best(self) -> None:
         """Remember the current graph as the best."""
         self._best, self.best_score = tuple(self.state.parents), self.score
 

@@ -1,0 +1,294 @@
+"""What every search promises, whatever the data, the objective, the constraints and the seed."""
+
+import itertools
+import math
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import mapdag as md
+from golden_data import dataset
+from mapdag.errors import CycleError, GraphError, MapdagWarning, ParameterError
+from mapdag.search import FamilyCache
+from mapdag.search.moves import TOLERANCE
+from strategies import as_dataset, small_data
+
+OBJECTIVES = [
+    "BDeu(1)",
+    "BDs(10)",
+    "MU(1/2)+BDs(1)",
+    "MU(1/8)+BIC",
+    "VSP(0.2)+K2",
+    'CS({"X0->X1": 0.9, "X1->X2": 0})+BDeu(1)',
+    'CS({"X0->X1": [0.2, 0.8, 0]})+BDs(1)',
+    'LogLinear([{"X0->X1": 1}, "v_structures"], [1, -0.5])+BDeu(1)',
+    "MaxParents(1)+MU(1/2)+AIC",
+    "qNML",
+]
+
+
+def neighbours(dag):
+    for a, b in itertools.permutations(dag.nodes, 2):
+        try:
+            if dag.has_arc(a, b):
+                yield dag.without_arc(a, b)
+                yield dag.with_reversed(a, b)
+            elif not dag.has_arc(b, a):
+                yield dag.with_arc(a, b)
+        except CycleError:  # noqa: PERF203 - the way to ask
+            continue
+
+
+@st.composite
+def problems(draw):
+    """Data, an objective, and constraints that do not contradict each other."""
+    rows, cards = draw(small_data(min_columns=3, max_columns=5, max_rows=80, max_levels=3))
+    data = as_dataset(rows, cards)
+    order = draw(st.permutations(data.names))
+    forward = list(itertools.combinations(order, 2))
+    required = draw(st.lists(st.sampled_from(forward), max_size=2, unique=True))
+    objective = draw(st.sampled_from(OBJECTIVES))
+    if objective.startswith("CS"):
+        required = []
+    others = [arc for arc in itertools.permutations(data.names, 2) if arc not in required and set(arc) != {"X0", "X1"}]
+    forbidden = draw(st.lists(st.sampled_from(others), max_size=4, unique=True))
+    limit = draw(st.sampled_from([None, 2, 3]))
+    tiers = draw(st.sampled_from([(), (order[:2], order[2:])])) if not objective.startswith("CS") else ()
+    if objective.startswith("MaxParents"):
+        required = required[:1]
+    return data, objective, {"required": required, "forbidden": forbidden, "max_parents": limit, "tiers": tiers}
+
+
+def obeys(dag, required=(), forbidden=(), max_parents=None, tiers=()):
+    tier = {name: t for t, names in enumerate(tiers) for name in names}
+    return (
+        all(dag.has_arc(*arc) for arc in required)
+        and not any(dag.has_arc(*arc) for arc in forbidden)
+        and (max_parents is None or all(len(dag.parents(node)) <= max_parents for node in dag.nodes))
+        and all(tier.get(a, 0) <= tier.get(b, 9) for a, b in dag.arcs)
+    )
+
+
+@given(problem=problems(), search=st.sampled_from(["hc", "tabu"]), seed=st.integers(0, 99))
+@settings(max_examples=120)
+def test_the_result_obeys_its_constraints_and_cannot_be_improved_by_one_move(problem, search, seed):
+    data, objective, constraints = problem
+    special = {"restarts": 2, "perturb": 3} if search == "hc" else {}
+    result = md.learn(data, objective, search=search, seed=seed, **constraints, **special)
+    assert obeys(result.dag, **constraints)
+    scored = md.score(result.dag, data, objective)
+    assert result.score == pytest.approx(scored, rel=1e-9)
+    assert result.log_prior == pytest.approx(scored.log_prior)
+    assert math.isfinite(result.score)
+    md.DAG(result.dag.nodes, result.dag.arcs)  # raises on a cycle
+    for other in neighbours(result.dag):
+        if obeys(other, **constraints):
+            assert md.score(other, data, objective) - scored <= TOLERANCE * 1.01
+    assert set(result.compelled) | set(result.reversible) == set(result.dag.arcs)
+    assert result.cpdag == result.dag.to_cpdag()
+
+
+@given(problem=problems())
+@settings(max_examples=40)
+def test_every_move_of_the_trace_adds_what_it_says(problem):
+    data, objective, constraints = problem
+    for search in ("hc", "tabu"):
+        result = md.learn(data, objective, search=search, **constraints)
+        dag = md.DAG(data.names, constraints["required"])
+        if objective.startswith("CS"):
+            continue  # its start graph is not empty
+        for move in result.trace:
+            change = {"add": dag.with_arc, "delete": dag.without_arc, "reverse": dag.with_reversed}[move.kind]
+            after = change(move.start, move.end)
+            gain = md.score(after, data, objective) - md.score(dag, data, objective)
+            assert move.delta == pytest.approx(gain, abs=1e-7)
+            assert move.n_arcs == after.n_arcs
+            assert move.score == pytest.approx(md.score(after, data, objective), rel=1e-9)
+            dag = after
+        if search == "hc":
+            assert dag == result.dag
+
+
+def test_thirty_objectives_count_each_family_once():
+    data = dataset("alarm_509")
+    objectives = [
+        f"{prior}{like}({a})" for prior in ("", "MU(1/2)+", "MU(c=1)+") for like in ("BDeu", "BDs") for a in (1, 5)
+    ]
+    together = md.learn(data, objectives)
+    alone = [md.learn(data, each) for each in objectives]
+    assert [r.dag for r in together] == [r.dag for r in alone]
+    assert [r.score for r in together] == [r.score for r in alone]
+    assert sum(r.families for r in together) < 0.25 * sum(r.families for r in alone)
+
+
+def test_the_cache_counts_what_it_has_not_seen():
+    data = dataset("asia_1000")
+    cache = FamilyCache(data, [md.BDeu(1), md.BIC(), md.BDeu(1)])
+    assert len(cache.likelihoods) == 2
+    everyone = np.ones(8, dtype=bool)
+    column = cache.column(0, 0b10, everyone)
+    assert cache.families == 6
+    assert cache.family(0, 0b110).tolist() == column[:, 2].tolist()
+    cache.column(0, 0b10, everyone)
+    assert cache.families == 6
+    cache.family(3, 0)
+    cache.family(3, 0)
+    assert cache.families == 7
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_the_result_does_not_depend_on_threads(threads, monkeypatch):
+    monkeypatch.setattr("mapdag.objective.families._WORTH_A_THREAD", 1.0)
+    result = md.learn(dataset("child_1150"), "MU(c=1)+BDs(1)", threads=threads)
+    monkeypatch.undo()
+    reference = md.learn(dataset("child_1150"), "MU(c=1)+BDs(1)", threads=1)
+    assert (result.dag, result.score, result.trace) == (reference.dag, reference.score, reference.trace)
+
+
+def test_restarts_never_lose_and_are_reproducible():
+    data = dataset("insurance_1000")
+    plain = md.learn(data, "BDeu(1)")
+    again = [md.learn(data, "BDeu(1)", restarts=5, perturb=8, seed=seed) for seed in (1, 1, 2)]
+    assert again[0].trace == again[1].trace
+    assert all(r.score >= plain.score for r in again)
+    assert sum(move.kind == "restart" for move in again[0].trace) == 5
+
+
+def test_a_start_graph_is_climbed_from():
+    data = dataset("asia_1000")
+    end = md.learn(data)
+    again = md.learn(data, start=end.dag)
+    assert again.dag == end.dag
+    assert again.trace == ()
+    reordered = md.learn(data, start=end.dag.reordered(data.names[::-1]))
+    assert reordered.dag == end.dag
+
+
+def test_limits_return_the_best_graph_so_far_and_say_so():
+    data = dataset("alarm_509")
+    short = md.learn(data, max_iter=5)
+    assert (short.stopped, short.converged, len(short.trace)) == ("max_iter", False, 5)
+    assert short.dag.n_arcs == 5
+    assert "stopped early (max iter), best so far" in str(short)
+    brief = md.learn(data, time_limit=1e-6)
+    assert brief.stopped == "time_limit"
+    assert brief.score == pytest.approx(md.score(brief.dag, data))
+    walk = md.learn(data, search="tabu", max_iter=3)
+    assert walk.stopped == "max_iter"
+
+
+def test_ctrl_c_returns_the_best_graph_so_far():
+    def press(progress):
+        if progress.phase == "moving" and progress.done == 4:
+            signal.raise_signal(signal.SIGINT)
+
+    assert threading.current_thread() is threading.main_thread()
+    result = md.learn(dataset("alarm_509"), progress=press)
+    assert result.stopped == "interrupted"
+    assert len(result.trace) == 4
+    assert result.score == pytest.approx(md.score(result.dag, dataset("alarm_509")))
+
+
+def test_progress_tells_every_step():
+    told = []
+    result = md.learn(dataset("asia_1000"), progress=told.append)
+    assert [p.done for p in told if p.phase == "scoring"] == list(range(1, 9))
+    moves = [p for p in told if p.phase == "moving"]
+    assert [p.done for p in moves] == list(range(1, len(result.trace) + 1))
+    assert moves[-1].score == pytest.approx(result.score)
+    assert moves[-1].n_arcs == result.dag.n_arcs
+    assert all(p.seconds <= time.perf_counter() for p in told)
+
+
+def test_ties_go_to_fewer_arcs():
+    # Example 2 of the paper: the arc Y -> X changes nothing under BDs.
+    rows = [[x, z, w, y] for z, w, y, x in [(0, 0, 0, 0), (1, 0, 0, 1), (0, 1, 0, 1), (1, 1, 1, 0)] for _ in range(3)]
+    data = as_dataset(rows, [2, 2, 2, 2])
+    start = md.DAG(data.names, [("X1", "X0"), ("X2", "X0")])
+    forbidden = [(a, b) for a, b in itertools.permutations(data.names, 2) if b != "X0"]
+    assert md.learn(data, "BDs(1)", start=start, forbidden=forbidden).dag.n_arcs == 2
+    assert md.learn(data, "BDeu(1)", start=start, forbidden=forbidden).dag.has_arc("X3", "X0")
+
+
+def test_ones_own_likelihood_works_in_every_search():
+    def mdl(table):
+        return md.LogLik().score(table) - math.log(table.total) / 2 * (table.r - 1) * table.q
+
+    data = dataset("asia_1000")
+    for search in ("hc", "tabu"):
+        own = md.learn(data, md.Custom(mdl), search=search)
+        assert own.dag == md.learn(data, md.BIC(), search=search).dag
+
+
+def test_the_default_objective_is_sparse_mu_bds():
+    assert str(md.learn(dataset("asia_1000")).objective) == "MU(c=1)+BDs(alpha=1)"
+    with pytest.warns(MapdagWarning, match="3 nodes"):
+        md.learn(dataset("asia_1000").select(["asia", "tub", "smoke"]))
+
+
+def test_one_column_is_a_graph_too():
+    data = dataset("asia_1000").select(["asia"])
+    result = md.learn(data, "BDeu(1)")
+    assert result.dag.n_arcs == 0
+    assert result.converged
+
+
+def test_any_table_can_be_learned_from():
+    result = md.learn({"a": ["x", "y"] * 30, "b": ["u", "v"] * 30, "c": [1, 2, 2] * 20}, "BDeu(1)")
+    assert set(result.dag.skeleton()) == {("a", "b")}
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"search": "ges"}, ParameterError, "search must be one of hc, tabu"),
+        ({"order": "random"}, ParameterError, "order must be"),
+        ({"patience": 3}, ParameterError, "search='hc' takes restarts, perturb, not 'patience'"),
+        ({"max_iter": 0}, ParameterError, "max_iter must be a whole number of at least 1, got 0"),
+        ({"threads": -1}, ParameterError, "threads must be"),
+        ({"time_limit": 0}, ParameterError, "time_limit must be a positive number, got 0"),
+        ({"restarts": -1}, ParameterError, "restarts must be"),
+        ({"search": "tabu", "memory": 0}, ParameterError, "memory must be"),
+        ({"max_parents": -1}, ParameterError, "max_parents must be a whole number"),
+        ({"required": [("smok", "lung")]}, GraphError, "speaks of 'smok', which is not a column; did you mean 'smoke'"),
+        ({"forbidden": [("asia", "asia")]}, GraphError, "is a loop"),
+        ({"tiers": [["asia"], ["asia"]]}, GraphError, "'asia' is in tiers 1 and 2"),
+        ({"tiers": [["asi"]]}, GraphError, "tier 1 has 'asi', which is not a column; did you mean 'asia'"),
+        ({"required": [("asia", "tub"), ("tub", "asia")]}, GraphError, "required, but"),
+        ({"required": [("asia", "tub"), ("tub", "lung"), ("lung", "asia")]}, CycleError, "asia -> tub -> lung -> asia"),
+        ({"required": [("asia", "tub")], "forbidden": [("asia", "tub")]}, GraphError, "asia -> tub is required, but"),
+        ({"required": [("tub", "asia")], "tiers": [["asia"], ["tub"]]}, GraphError, "tub -> asia is required, but"),
+        (
+            {"required": [("asia", "tub"), ("smoke", "tub")], "max_parents": 1},
+            GraphError,
+            "tub has 2 required parents, but max_parents is 1",
+        ),
+        ({"start": md.DAG(["asia"])}, GraphError, "must have the same nodes"),
+    ],
+)
+def test_nonsense_is_refused_with_its_reason(options, error, message):
+    with pytest.raises(error, match=message):
+        md.learn(dataset("asia_1000"), **options)
+
+
+def test_a_start_graph_must_obey_the_constraints():
+    data = dataset("asia_1000")
+    start = md.DAG(data.names, [("asia", "tub"), ("smoke", "tub")])
+    with pytest.raises(GraphError, match="start graph has the arc asia -> tub, which"):
+        md.learn(data, start=start, forbidden=[("asia", "tub")])
+    with pytest.raises(GraphError, match="start graph gives tub 2 parents, but max_parents is 1"):
+        md.learn(data, start=start, max_parents=1)
+
+
+def test_contradictory_priors_are_refused():
+    data = dataset("asia_1000")
+    with pytest.raises(GraphError, match="the prior requires an arc between asia and tub, but both"):
+        md.learn(data, md.CS({"asia->tub": (0.5, 0.5, 0)}) + md.BDeu(1), forbidden=[("asia", "tub"), ("tub", "asia")])
+    certain = md.learn(data, md.CS({"asia->smoke": 1, "smoke->dysp": (0, 0, 1)}) + md.BDeu(1))
+    assert certain.dag.has_arc("asia", "smoke")
+    assert not certain.dag.has_arc("smoke", "dysp")
