@@ -1,0 +1,73 @@
+"""The application: its commands, and what becomes of errors."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+import warnings
+from typing import Annotated, Any
+
+import typer
+
+import mapdag
+from mapdag.cli import learning, networks
+from mapdag.errors import MapdagError, MapdagWarning
+
+app = typer.Typer(
+    name="mapdag",
+    help="Learn, score and use discrete Bayesian networks: MAP DAGs beyond uniform priors.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    rich_markup_mode=None,
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"mapdag {mapdag.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which version.")
+    ] = False,
+) -> None:
+    del version
+
+
+for module in (learning, networks):
+    for command in module.COMMANDS:
+        app.command(command.__name__.rstrip("_"))(command)
+
+
+def main() -> None:
+    """Run the command line; errors are one sentence on standard error and exit code 2."""
+    warnings.showwarning = _show_warning
+    try:
+        app()
+    except MapdagError as error:
+        _fail(str(error))
+    except MemoryError:
+        _fail("not enough memory")
+    except BrokenPipeError:
+        # The reader of our output has gone; nothing more to say, not even at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except OSError as error:
+        what = f"{error.filename}: " if error.filename else ""
+        reason = "no space left on the disk" if error.errno == errno.ENOSPC else error.strerror or str(error)
+        _fail(f"{what}{reason}")
+
+
+def _fail(message: str) -> None:
+    typer.echo(f"mapdag: {message}", err=True)
+    sys.exit(2)
+
+
+def _show_warning(message: Any, category: type[Warning], *_: Any, **__: Any) -> None:
+    if issubclass(category, MapdagWarning):
+        typer.echo(f"mapdag: warning: {message}", err=True)

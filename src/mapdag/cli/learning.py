@@ -1,0 +1,176 @@
+"""Commands that learn: ``learn``, ``bootstrap``, ``cv``, ``alpha``."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from mapdag.bootstrapping import bootstrap as run_bootstrap
+from mapdag.cli.display import count_line, live_line, search_line
+from mapdag.cli.options import DEFAULT_SCORE, Json, Out, Scores, print_json, search_options, table_options, takes
+from mapdag.errors import MapdagError
+from mapdag.io import write_graph, write_network
+from mapdag.objective import parse
+from mapdag.scores import BDeu
+from mapdag.search import Result
+from mapdag.search import learn as run_search
+from mapdag.theory import find_alpha_star
+from mapdag.validation import cross_validate
+
+_GRAPH_FILES = (".dot", ".gv", ".csv", ".txt")
+
+
+@takes(table=table_options, search=search_options)
+def learn(
+    table: Any,
+    search: Any,
+    score: Scores = DEFAULT_SCORE,
+    out: Out = None,
+    json: Json = False,
+) -> None:
+    """Learn the DAG with the highest posterior score.
+
+    Arcs marked -- are reversible: an equivalent graph has them the other way round, so read no direction into them.
+    """
+    if out is not None and len(score) > 1:
+        raise MapdagError("--out takes the result of one --score, got several")
+    with live_line(quiet=json) as show:
+        results = run_search(table, [parse(each) for each in score], progress=search_line(show), **search)
+    if out is not None:
+        _write(results[0], out)
+    if json:
+        found = [_as_json(result) for result in results]
+        print_json(found[0] if len(found) == 1 else {"results": found})
+    else:
+        typer.echo("\n\n".join(_describe(result) for result in results))
+        if out is not None:
+            typer.echo(f"written to {out}")
+
+
+@takes(table=table_options, search=search_options)
+def bootstrap(
+    table: Any,
+    search: Any,
+    score: Annotated[str, typer.Option("--score", metavar="EXPR", help="Objective.")] = DEFAULT_SCORE[0],
+    replicates: Annotated[int, typer.Option("-R", "--replicates", metavar="R", help="Resamples.")] = 200,
+    threshold: Annotated[float | None, typer.Option("--threshold", help="Instead of the one found from data.")] = None,
+    out: Out = None,
+    json: Json = False,
+) -> None:
+    """Say how strong each arc is, by learning from resampled rows; --out takes the averaged network."""
+    with live_line(quiet=json) as show:
+        found = run_bootstrap(table, score, R=replicates, progress=count_line(show, "resamples"), **search)
+    averaged = found.averaged(threshold)
+    if out is not None:
+        write_graph(averaged, out)
+    if json:
+        print_json(
+            {
+                "objective": str(found.objective),
+                "replicates": replicates,
+                "threshold": found.threshold if threshold is None else threshold,
+                "strengths": [arc._asdict() for arc in found.arcs()],
+                "averaged": averaged.arcs,
+            }
+        )
+    else:
+        typer.echo(f"{found}\naveraged network: {averaged.n_arcs} arcs")
+
+
+@takes(table=table_options, search=search_options)
+def cv(
+    table: Any,
+    search: Any,
+    score: Scores = DEFAULT_SCORE,
+    folds: Annotated[int, typer.Option("--folds", metavar="K", help="Parts; each is held out once.")] = 10,
+    alpha: Annotated[float, typer.Option("--alpha", help="Imaginary sample size of the parameters.")] = 1.0,
+    json: Json = False,
+) -> None:
+    """Compare objectives by the log-likelihood of held-out rows."""
+    with live_line(quiet=json) as show:
+        tell = count_line(show, "folds")
+        found = cross_validate(table, score, folds=folds, alpha=alpha, progress=tell, **search)
+    if not json:
+        typer.echo(str(found))
+        return
+    means, errors = found.differences(int(found.per_row.argmax()))
+    rows = [
+        {
+            "objective": str(objective),
+            "log_likelihood_per_row": float(found.per_row[i]),
+            "difference_to_best": float(means[i]),
+            "standard_error": float(errors[i]),
+            "by_fold": found.log_likelihood[i].tolist(),
+            "arcs": found.n_arcs[i].tolist(),
+        }
+        for i, objective in enumerate(found.objectives)
+    ]
+    print_json({"best": str(found.best), "rows_by_fold": found.rows.tolist(), "results": rows})
+
+
+@takes(table=table_options, search=search_options)
+def alpha(
+    table: Any,
+    search: Any,
+    first: Annotated[float, typer.Option("--first", metavar="ALPHA", help="First alpha.")] = 1.0,
+    rounds: Annotated[int, typer.Option("--rounds", metavar="K", help="Most graphs to learn.")] = 25,
+    json: Json = False,
+) -> None:
+    """Find Steck's optimal imaginary sample size for BDeu: learn, estimate alpha, learn again, until it settles."""
+    with live_line(quiet=json) as show:
+
+        def once(value: float) -> Any:
+            show(f"alpha = {value:g}")
+            return run_search(table, BDeu(value), **search).dag
+
+        path = find_alpha_star(table, once, start=first, max_rounds=rounds)
+    if json:
+        print_json(
+            {
+                "alpha": path.alpha,
+                "converged": path.converged,
+                "cycle": path.cycle,
+                "trajectory": path.trajectory,
+                "arcs": path.dag.arcs,
+            }
+        )
+    else:
+        typer.echo(" -> ".join(f"{value:.6g}" for value in path.trajectory))
+        typer.echo(f"optimal alpha: {path.alpha:.10g}" + ("" if path.converged else " (did not settle)"))
+
+
+def _write(result: Result, out: str) -> None:
+    """A graph where the file's format holds nothing else, otherwise the fitted network."""
+    if out.lower().endswith(_GRAPH_FILES):
+        write_graph(result.dag, out)
+    else:
+        write_network(result.fit(), out)
+
+
+def _as_json(result: Result) -> dict[str, Any]:
+    return {
+        "objective": str(result.objective),
+        "score": result.score,
+        "log_prior": result.log_prior,
+        "log_likelihood": result.log_likelihood,
+        "nodes": result.dag.nodes,
+        "arcs": result.dag.arcs,
+        "compelled": result.compelled,
+        "reversible": result.reversible,
+        "cpdag": {"arcs": result.cpdag.arcs, "edges": result.cpdag.edges},
+        "moves": len(result.trace),
+        "families": result.families,
+        "seconds": result.seconds,
+        "converged": result.converged,
+        "stopped": result.stopped,
+    }
+
+
+def _describe(result: Result) -> str:
+    reversible = set(result.reversible)
+    arcs = [f"  {a} {'--' if (a, b) in reversible else '->'} {b}" for a, b in result.dag.arcs]
+    return "\n".join([str(result), *arcs])
+
+
+COMMANDS = (learn, bootstrap, cv, alpha)

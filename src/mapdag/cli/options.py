@@ -1,0 +1,202 @@
+"""Options that several commands share, and how their values become objects."""
+
+from __future__ import annotations
+
+import csv
+import functools
+import inspect
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias
+
+import typer
+
+from mapdag.data import Dataset, read
+from mapdag.errors import FormatError, MapdagError
+from mapdag.io import read_graph, read_network
+from mapdag.objective import DEFAULT
+
+Data: TypeAlias = Annotated[str, typer.Argument(metavar="DATA", help="A table: CSV, TSV, Parquet or Arrow.")]
+Network: TypeAlias = Annotated[
+    str,
+    typer.Argument(
+        metavar="NETWORK",
+        help="A bundled network's name, or a file: BIF, arc list (CSV: from,to), model string (.txt), DOT, JSON.",
+    ),
+]
+Scores: TypeAlias = Annotated[
+    list[str],
+    typer.Option("--score", metavar="EXPR", help="Objective; repeat it to use one pass over the data for all."),
+]
+DEFAULT_SCORE = [str(DEFAULT)]
+Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one machine-readable object.")]
+Out: TypeAlias = Annotated[str | None, typer.Option("--out", metavar="FILE", help="Write the result here.")]
+Seed: TypeAlias = Annotated[int, typer.Option("--seed", metavar="S", help="Seed of whatever is random.")]
+
+
+def table_options(
+    data: Data,
+    levels: Annotated[
+        str | None, typer.Option("--levels", metavar="FILE", help="Declared levels: JSON, name -> list of levels.")
+    ] = None,
+    like: Annotated[
+        str | None, typer.Option("--like", metavar="NETWORK", help="Take the declared levels from a network.")
+    ] = None,
+    codes: Annotated[
+        bool, typer.Option("--codes", help="The table holds positions (from 0) in the declared levels.")
+    ] = False,
+    missing: Annotated[
+        str,
+        typer.Option("--missing", metavar="drop|level", help="Drop rows with missing values, or make them a level."),
+    ] = "error",
+    drop: Annotated[list[str], typer.Option("--drop", metavar="COLUMN", help="Leave a column out; repeatable.")] = [],  # noqa: B006
+    discretize: Annotated[
+        str | None,
+        typer.Option("--discretize", metavar="METHOD", help="quantile, interval or hartemink; quantile(4) for 4 bins."),
+    ] = None,
+    weights: Annotated[
+        str | None, typer.Option("--weights", metavar="COLUMN", help="Column that counts or weighs the rows.")
+    ] = None,
+) -> Dataset:
+    """Read the table that a command works on."""
+    if levels is not None and like is not None:
+        raise MapdagError("--levels and --like both declare levels: give one of them")
+    return read(
+        data,
+        levels=levels,
+        like=None if like is None else read_network(like),
+        missing=missing,
+        drop=drop,
+        discretize=discretize,
+        weights=weights,
+        codes=codes,
+    )
+
+
+def search_options(  # noqa: PLR0917 - typer calls it by keyword
+    search: Annotated[str, typer.Option("--search", metavar="NAME", help="hc (hill climbing) or tabu.")] = "hc",
+    order: Annotated[str, typer.Option("--order", metavar="NAME", help="How ties are broken: columns.")] = "columns",
+    require: Annotated[
+        str | None, typer.Option("--require", metavar="FILE", help="Arcs that must be there (CSV: from,to).")
+    ] = None,
+    forbid: Annotated[
+        str | None, typer.Option("--forbid", metavar="FILE", help="Arcs that must not be there (CSV: from,to).")
+    ] = None,
+    tiers: Annotated[
+        str | None, typer.Option("--tiers", metavar="FILE", help="Temporal order: one tier per line, or JSON.")
+    ] = None,
+    start: Annotated[str | None, typer.Option("--start", metavar="NETWORK", help="Graph to start from.")] = None,
+    max_parents: Annotated[
+        int | None, typer.Option("--max-parents", metavar="K", help="Most parents of a node.")
+    ] = None,
+    restarts: Annotated[int, typer.Option("--restarts", metavar="R", help="Random restarts of hill climbing.")] = 0,
+    time_limit: Annotated[
+        float | None, typer.Option("--time-limit", metavar="S", help="Seconds; then the best graph so far.")
+    ] = None,
+    threads: Annotated[
+        int | None, typer.Option("--threads", metavar="T", help="Threads; all cores unless given.")
+    ] = None,
+    seed: Seed = 0,
+) -> dict[str, Any]:
+    """Collect the options of `mapdag.learn`."""
+    found = {
+        "search": search,
+        "order": order,
+        "required": load_arcs(require),
+        "forbidden": load_arcs(forbid),
+        "tiers": load_tiers(tiers),
+        "start": None if start is None else read_graph(start),
+        "max_parents": max_parents,
+        "time_limit": time_limit,
+        "threads": threads,
+        "seed": seed,
+    }
+    return {**found, "restarts": restarts} if restarts else found
+
+
+def takes(**groups: Callable[..., Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Splice groups of options into a command: it gets what the group's function makes of them.
+
+    ``@takes(table=table_options)`` replaces the command's parameter ``table`` by the parameters of `table_options`.
+    """
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        parameters = []
+        for name, parameter in inspect.signature(command, eval_str=True).parameters.items():
+            if name in groups:
+                parameters.extend(inspect.signature(groups[name], eval_str=True).parameters.values())
+            else:
+                parameters.append(parameter)
+
+        @functools.wraps(command)
+        def run(**given: Any) -> None:
+            for name, make in groups.items():
+                given[name] = make(**{key: given.pop(key) for key in inspect.signature(make).parameters})
+            command(**given)
+
+        # Parameters without a default come first: Python demands it, and typer shows them so anyway.
+        parameters.sort(key=lambda parameter: parameter.default is not parameter.empty)
+        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {p.name: p.annotation for p in parameters}
+        del run.__wrapped__  # type: ignore[attr-defined]  # typer would look at its signature instead
+        return run
+
+    return decorate
+
+
+def load_arcs(path: str | None) -> list[tuple[str, str]]:
+    """Read a list of arcs: CSV with the header ``from,to``."""
+    if path is None:
+        return []
+    rows = list(csv.reader(_text(path).splitlines()))
+    if not rows or [cell.strip().lower() for cell in rows[0]] != ["from", "to"]:
+        raise FormatError("an arc list starts with the header from,to", path, 1)
+    arcs = []
+    for line, row in enumerate(rows[1:], 2):
+        if not any(cell.strip() for cell in row):
+            continue
+        if len(row) != 2:
+            raise FormatError(f"expected two names, got {len(row)}", path, line)
+        arcs.append((row[0].strip(), row[1].strip()))
+    return arcs
+
+
+def load_tiers(path: str | None) -> list[list[str]]:
+    """Read tiers: a JSON list of lists, or one tier per line with names separated by commas."""
+    if path is None:
+        return []
+    text = _text(path)
+    if text.lstrip().startswith("["):
+        try:
+            tiers = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise FormatError(error.msg, path, error.lineno, error.colno) from error
+        if not all(isinstance(tier, list) and all(isinstance(name, str) for name in tier) for tier in tiers):
+            raise FormatError("tiers are a list of lists of names", path)
+        return [list(tier) for tier in tiers]
+    return [[name.strip() for name in row if name.strip()] for row in csv.reader(text.splitlines()) if row]
+
+
+def print_json(value: Any) -> None:
+    """Print one object; infinities and NaN as null, since JSON has none."""
+    typer.echo(json.dumps(_finite(value), ensure_ascii=False))
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):  # noqa: PLR0124 - NaN
+        return None
+    return value
+
+
+def _text(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise FormatError("not a text file in UTF-8", path) from error
+    except OSError as error:
+        raise FormatError(error.strerror or "cannot be read", path) from error
