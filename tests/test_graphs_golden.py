@@ -1,8 +1,8 @@
 """Equivalence classes, distances and orders agree with R bnlearn (see golden/README.md)."""
 
 import pytest
-from golden_data import SETS, figures
 
+from golden_data import SETS, figures
 from mapdag.graphs import CPDAG, DAG, compare, hamming, shd
 
 NETWORKS = sorted({name.split("_")[0] for name in SETS})

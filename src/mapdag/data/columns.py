@@ -1,0 +1,293 @@
+"""One column of any origin, brought to one shape: its distinct values and, for every row, which of them it has.
+
+Types are decided on the distinct values. What the values *mean* (levels, missing codes, problems) is for `settle`.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import numbers
+import sys
+from collections.abc import Collection, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+
+from mapdag.data.labels import parse_numbers, text_of, texts_of
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+__all__ = ["Column", "Kind", "from_numpy", "from_objects", "from_pandas", "from_polars", "own_categorical"]
+
+#: "text" covers every label that came as text; "nested" is what cannot be a category at all.
+Kind: TypeAlias = Literal["text", "number", "boolean", "temporal", "nested"]
+
+#: A range of integers up to this wide is tabulated rather than sorted.
+_DENSE = 2**16
+
+#: Where to look for the distinct values first: as a rule, few rows show all of them.
+_FIRST = 2_000
+
+
+class Column:
+    """The distinct values of a column, and which of them each row has.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    kind : Kind
+        What the values are.
+    index : integer array of shape (rows,)
+        The position of each row's value.
+    labels : sequence of (str or None), optional
+        The values as text, by position. None is a missing value, or a position that no row has; text may repeat.
+    values : array, optional
+        The values of a numeric column, NaN for None. Their text is made only if somebody asks.
+    declared : sequence of str, optional
+        The levels that the column's own type declares, in order.
+    blanks : bool
+        Whether blanks around the labels mean nothing, as in a text file.
+    note : str
+        What a nested column holds.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        kind: Kind,
+        index: NDArray[Any],
+        *,
+        labels: Sequence[str | None] | None = None,
+        values: NDArray[Any] | None = None,
+        declared: Sequence[str] | None = None,
+        blanks: bool = False,
+        note: str = "",
+    ) -> None:
+        self.name, self.kind, self.index = name, kind, index
+        self.values, self.declared, self.blanks, self.note = values, declared, blanks, note
+        self._labels = labels
+
+    @cached_property
+    def labels(self) -> Sequence[str | None]:
+        """The values as text, by position."""
+        if self._labels is not None:
+            return self._labels
+        return [] if self.values is None else [None if value != value else text_of(value) for value in self.values]  # noqa: PLR0124
+
+    def numbers(self, missing: Collection[str]) -> NDArray[np.float64] | None:
+        """Return the values as numbers by position (NaN: missing), or None if some value is not a number."""
+        if self.values is not None:
+            result = self.values.astype(np.float64)
+            codes = [parse_numbers([text]) for text in missing]
+            result[np.isin(result, [code[0] for code in codes if code is not None])] = np.nan
+            return result
+        if self.kind != "text":
+            return None
+        texts = ["" if label is None or label in missing else label.strip() for label in self.labels]
+        kept = [position for position, text in enumerate(texts) if text and text not in missing]
+        parsed = parse_numbers([texts[position] for position in kept])
+        if parsed is None:
+            return None
+        result = np.full(len(texts), np.nan)
+        result[kept] = parsed
+        return result
+
+
+def _nested(name: str, note: str, n_rows: int) -> Column:
+    return Column(name, "nested", np.zeros(n_rows, dtype=np.uint8), labels=[None], note=note)
+
+
+def _expand(column: Column, present: NDArray[np.bool_]) -> Column:
+    """Give a column of the present values back its missing rows."""
+    size = len(column.labels) if column.values is None else len(column.values)
+    index = np.full(len(present), size, dtype=np.uint32)
+    index[present] = column.index
+    values = None if column.values is None else np.append(column.values, np.float32(np.nan))
+    labels = None if values is not None and column._labels is None else [*column.labels, None]  # noqa: SLF001
+    return Column(column.name, column.kind, index, labels=labels, values=values, note=column.note)
+
+
+def from_numpy(name: str, values: NDArray[Any]) -> Column:
+    """Make a column from an array; NaN and NaT are missing."""
+    kind = values.dtype.kind
+    if kind in "fmM":
+        present = ~np.isnan(values) if kind == "f" else ~np.isnat(values)
+        if not present.all():
+            return _expand(from_numpy(name, values[present]), present)
+        distinct, inverse = np.unique(values, return_inverse=True)
+        if kind == "f":
+            return Column(name, "number", inverse.reshape(-1), values=distinct)
+        return Column(name, "temporal", inverse.reshape(-1), labels=texts_of(distinct))
+    if kind == "b":
+        seen = np.bincount(values, minlength=2) > 0
+        labels = [label if flag else None for label, flag in zip(("False", "True"), seen, strict=True)]
+        return Column(name, "boolean", values.astype(np.uint8), labels=labels)
+    if kind in "iu":
+        return _from_integers(name, values)
+    if kind in "UTO":
+        return from_objects(name, values.tolist())
+    return _nested(name, f"values of type {values.dtype}", len(values))
+
+
+def _from_integers(name: str, values: NDArray[Any]) -> Column:
+    if not len(values):
+        return Column(name, "number", values, labels=[], values=np.empty(0))
+    low, high = int(values.min()), int(values.max())
+    if high - low >= _DENSE:
+        distinct, inverse = np.unique(values, return_inverse=True)
+        return Column(name, "number", inverse.reshape(-1), labels=[str(v) for v in distinct.tolist()], values=distinct)
+    # The difference would overflow in narrow types; bytes from 0 need none.
+    wide = values if values.dtype.itemsize >= 4 else values.astype(np.int32)
+    index = values if low == 0 and values.dtype == np.uint8 else (wide - wide.min()).astype(np.uint16)
+    seen = np.bincount(index[:_FIRST], minlength=high - low + 1) > 0
+    if not seen.all():
+        seen = np.bincount(index, minlength=high - low + 1) > 0
+    labels = [str(low + position) if flag else None for position, flag in enumerate(seen)]
+    return Column(
+        name, "number", index, labels=labels, values=np.where(seen, low + np.arange(float(len(seen))), np.nan)
+    )
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None or type(value).__name__ in {"NAType", "NaTType"}:
+        return True
+    return isinstance(value, float | np.floating | np.datetime64) and value != value  # noqa: PLR0124
+
+
+def from_objects(name: str, values: Sequence[Any]) -> Column:
+    """Make a column from any Python values; None and NaN are missing."""
+    positions: dict[tuple[type, Any], int] = {}
+    try:
+        # The class is part of the key: True == 1 == 1.0, but their labels differ.
+        index = np.fromiter(
+            (positions.setdefault((value.__class__, value), len(positions)) for value in values),
+            dtype=np.int64,
+            count=len(values),
+        )
+    except TypeError:  # a value without a hash: a list, a dict, a set
+        unhashable = next((value for value in values if type(value).__hash__ is None), values[0])
+        return _nested(name, f"{type(unhashable).__name__} values", len(values))
+    distinct = [None if _is_missing(value) else value for _, value in positions]
+    present = [value for value in distinct if value is not None]
+    if any(isinstance(value, bytes | tuple | frozenset) for value in present):
+        return _nested(name, f"{type(present[0]).__name__} values", len(values))
+    labels = [None if value is None else text_of(value) for value in distinct]
+    if present and all(isinstance(value, bool | np.bool_) for value in present):
+        return Column(name, "boolean", index, labels=labels)
+    if present and all(isinstance(value, numbers.Real) and not isinstance(value, bool) for value in present):
+        floats = np.array([np.nan if value is None else float(value) for value in distinct])
+        return Column(name, "number", index, labels=labels, values=floats)
+    times = (dt.date, dt.time, dt.timedelta, np.datetime64, np.timedelta64)
+    temporal = present and all(isinstance(value, times) for value in present)
+    return Column(name, "temporal" if temporal else "text", index, labels=labels)
+
+
+def from_pandas(name: str, series: Any) -> Column:
+    """Make a column from a pandas Series; the categories of a Categorical are its declared levels."""
+    dtype = series.dtype
+    if type(dtype).__name__ == "CategoricalDtype":
+        labels = texts_of(series.cat.categories)
+        codes = series.cat.codes.to_numpy()
+        index = np.where(codes < 0, len(labels), codes)
+        return Column(name, "text", index, labels=[*labels, None], declared=labels)
+    if isinstance(dtype, np.dtype) and dtype.kind in "biufmM":
+        return from_numpy(name, series.to_numpy())
+    if dtype.kind == "O" and sys.modules["pandas"].api.types.infer_dtype(series, skipna=True) != "string":
+        # factorize() would take True, 1 and 1.0 for one value.
+        return from_objects(name, series.tolist())
+    try:
+        codes, distinct = series.factorize()
+    except TypeError:
+        return _nested(name, f"values of type {dtype}", len(series))
+    column = from_objects(name, [*distinct.tolist(), None])
+    index = column.index[codes]  # -1, missing, finds the None at the end
+    return Column(name, column.kind, index, labels=column.labels, values=column.values, note=column.note)
+
+
+def own_categorical() -> pl.Categorical:
+    """Return a Categorical type whose pool of strings nobody else shares."""
+    import polars as pl
+
+    return pl.Categorical(pl.Categories.random())
+
+
+def from_polars(name: str, series: pl.Series, *, own: bool = False, numeric: Collection[str] | None = None) -> Column:
+    """Make a column from a polars Series; only an Enum declares levels.
+
+    A Categorical does not: the strings of its pool may come from any column of any table of the process.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    series : polars.Series
+        Its rows.
+    own : bool
+        Whether a Categorical's pool of strings is its own.
+    numeric : collection of str, optional
+        If given, text that holds continuous numbers becomes numbers at once, and these texts are missing.
+    """
+    import polars as pl
+
+    dtype = series.dtype
+    if isinstance(dtype, pl.Enum):
+        labels = dtype.categories.to_list()
+        index = series.to_physical().cast(pl.UInt32).fill_null(len(labels)).to_numpy()
+        return Column(name, "text", index, labels=[*labels, None], declared=labels)
+    if dtype == pl.String and numeric is not None:
+        floats = series.cast(pl.Float64, strict=False)
+        others = series.filter(floats.is_null() & series.is_not_null()).unique().to_list()
+        if all(text.strip() in numeric for text in others) and not _whole(floats):
+            return from_polars(name, floats)
+    if dtype == pl.String or isinstance(dtype, pl.Categorical):
+        return _from_pool(name, series, own=own and dtype != pl.String)
+    return _from_typed(name, series)
+
+
+def _from_typed(name: str, series: pl.Series) -> Column:
+    """Make a column from a polars Series of anything but text."""
+    import polars as pl
+
+    dtype = series.dtype
+    if dtype == pl.Null:
+        return Column(name, "text", np.zeros(len(series), dtype=np.uint8), labels=[None])
+    if dtype.is_nested() or dtype == pl.Binary:
+        return _nested(name, f"values of type {dtype}", len(series))
+    if dtype == pl.Object:
+        return from_objects(name, series.to_list())
+    if dtype.is_temporal() or dtype in (getattr(pl, "Int128", None), getattr(pl, "UInt128", None)):
+        column = _from_pool(name, series.cast(pl.String), own=False)
+        column.kind = "temporal" if dtype.is_temporal() else "text"
+        return column
+    if dtype.is_decimal():
+        series = series.cast(pl.Float64)
+    if not series.null_count():
+        return from_numpy(name, series.to_numpy())
+    return _expand(from_numpy(name, series.drop_nulls().to_numpy()), series.is_not_null().to_numpy())
+
+
+def _whole(floats: pl.Series) -> bool:
+    return bool((floats.drop_nulls() == floats.drop_nulls().floor()).all())
+
+
+def _from_pool(name: str, series: pl.Series, *, own: bool) -> Column:
+    """Read the codes of a Categorical, made anew if its pool is not its own."""
+    import polars as pl
+
+    if not own:
+        series = series.cast(pl.String).cast(own_categorical())
+    physical = series.to_physical()
+    if physical.null_count():
+        physical = physical.fill_null(int(physical.max() or 0) + 1)  # type: ignore[arg-type]
+    codes = physical.to_numpy()
+    labels: list[str | None] = [None] * (int(codes.max(initial=0)) + 1)
+    positions, rows = np.unique(codes[:_FIRST], return_index=True)
+    if len(positions) < len(labels):
+        positions, rows = np.unique(codes, return_index=True)
+    for position, label in zip(positions.tolist(), series.gather(rows).cast(pl.String).to_list(), strict=True):
+        labels[position] = label
+    return Column(name, "text", codes, labels=labels)

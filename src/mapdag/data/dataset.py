@@ -1,0 +1,368 @@
+"""`Dataset`: a table of categories as codes, one contiguous row per variable; nothing here reads files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mapdag.data.checks import (
+    MAX_LEVELS,
+    Codes,
+    LevelsLike,
+    check_names,
+    check_weights,
+    code_dtype,
+    declared_levels,
+)
+from mapdag.data.labels import Matcher
+from mapdag.data.problems import listed, rows_text, unknown_names
+from mapdag.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["Dataset"]
+
+
+@dataclass(frozen=True, eq=False, repr=False, slots=True)
+class Dataset:
+    """A table of categorical variables: codes, their labels, and optionally a weight per row.
+
+    Usually made by `read` or `Dataset.from_codes`. Datasets are values: nothing in them can be changed, and two
+    are equal when their names, levels, codes and weights are.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The variables, in column order; unique and not empty.
+    levels : mapping or sequence
+        The declared labels of every variable in the order of their codes, whether observed or not.
+    codes : array of shape (columns, rows)
+        One row per variable. Stored as uint8 when no variable has more than 256 levels, else as uint16.
+    weights : array of shape (rows,), optional
+        How many observations each row stands for: int64 when all are whole, else float64. Rows of weight 0 are
+        dropped.
+
+    Examples
+    --------
+    >>> from mapdag.data import Dataset
+    >>> data = Dataset.from_codes([[0, 1], [1, 1], [0, 0]], names=["smoker", "cough"])
+    >>> data
+    Dataset(3 rows, 2 columns, 2 levels each)
+    >>> data.codes
+    array([[0, 1, 0],
+           [1, 1, 0]], dtype=uint8)
+    >>> data.row(1)
+    {'smoker': '1', 'cough': '1'}
+    """
+
+    names: tuple[str, ...]
+    levels: Mapping[str, tuple[str, ...]]
+    codes: Codes
+    weights: NDArray[np.int64] | NDArray[np.float64] | None = None
+
+    def __post_init__(self) -> None:
+        names = check_names(self.names)
+        levels = declared_levels(self.levels, names)
+        undeclared = [name for name in names if name not in levels]
+        if undeclared:
+            raise DataError(f"no levels are declared for {listed(undeclared)}")
+        codes = np.asarray(self.codes)
+        if codes.ndim != 2 or len(codes) != len(names):
+            raise DataError(f"codes must have one row per column ({len(names):,}), got shape {codes.shape}")
+        cards = [len(levels[name]) for name in names]
+        _check_codes(codes, names, cards)
+        weights = None if self.weights is None else check_weights(self.weights, codes.shape[1])
+        if weights is not None and not weights.all():
+            codes, weights = codes[:, weights > 0], weights[weights > 0]
+        _fill(self, names, levels, codes.astype(code_dtype(cards), order="C"), weights)
+
+    @classmethod
+    def from_codes(
+        cls,
+        codes: ArrayLike,
+        *,
+        names: Sequence[str] | None = None,
+        levels: LevelsLike | None = None,
+        weights: ArrayLike | None = None,
+    ) -> Dataset:
+        """Make a dataset from an array of codes with one row per observation.
+
+        Parameters
+        ----------
+        codes : integer array of shape (rows, columns)
+            Codes from 0.
+        names : sequence of str, optional
+            The variables; "X1", "X2", ... by default.
+        levels : mapping or sequence, optional
+            Labels of each column, or how many there are (labelled "0", "1", ...). A column without a declaration
+            has as many levels as its largest code asks for.
+        weights : array of shape (rows,), optional
+            How many observations each row stands for.
+
+        Returns
+        -------
+        Dataset
+
+        Examples
+        --------
+        >>> Dataset.from_codes([[0], [2]], names=["x"], levels={"x": ["low", "mid", "high"]}).row(1)
+        {'x': 'high'}
+        """
+        array = np.asarray(codes)
+        if array.ndim != 2:
+            raise DataError(f"codes must be an array of shape (rows, columns), got shape {array.shape}")
+        if array.dtype.kind not in "biu":
+            raise DataError(f"codes must be integers, got {array.dtype}; use mapdag.read for other tables")
+        checked = check_names([f"X{i + 1}" for i in range(array.shape[1])] if names is None else names)
+        if len(checked) != array.shape[1]:
+            raise DataError(f"{len(checked):,} names for {array.shape[1]:,} columns of codes")
+        declared: dict[str, Any] = dict(declared_levels(levels, checked))
+        for position, name in enumerate(checked):
+            if name not in declared:
+                top = int(array[:, position].max(initial=0))
+                if top >= MAX_LEVELS:
+                    raise DataError(f"column {name!r} has the code {top:,}; at most {MAX_LEVELS:,} levels are possible")
+                declared[name] = top + 1
+        return cls(checked, declared, array.T, weights)  # type: ignore[arg-type]
+
+    @classmethod
+    def _trusted(
+        cls,
+        names: tuple[str, ...],
+        levels: Mapping[str, tuple[str, ...]],
+        codes: Codes,
+        weights: NDArray[np.int64] | NDArray[np.float64] | None,
+    ) -> Dataset:
+        """Make a dataset from parts that are known to be right and that nobody else can change."""
+        self = object.__new__(cls)
+        _fill(self, names, levels, codes, weights)
+        return self
+
+    # What it holds ---------------------------------------------------------------------------------------------
+
+    @property
+    def n_rows(self) -> int:
+        """Number of stored rows."""
+        return int(self.codes.shape[1])
+
+    @property
+    def n_columns(self) -> int:
+        """Number of variables."""
+        return len(self.names)
+
+    @property
+    def total(self) -> int | float:
+        """Number of observations: the sum of the weights, or the number of rows."""
+        if self.weights is None:
+            return self.n_rows
+        total = self.weights.sum()
+        return int(total) if self.weights.dtype.kind == "i" else float(total)
+
+    @property
+    def cards(self) -> NDArray[np.int64]:
+        """Number of declared levels of each variable."""
+        return np.array([len(self.levels[name]) for name in self.names], dtype=np.int64)
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    def __repr__(self) -> str:
+        cards = self.cards
+        levels = f"{cards.min()} levels each" if cards.min() == cards.max() else f"{cards.min()}-{cards.max()} levels"
+        weighted = "" if self.weights is None else f", total weight {self.total:,}"
+        return f"Dataset({self.n_rows:,} rows, {self.n_columns:,} columns, {levels}{weighted})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Dataset):
+            return NotImplemented
+        if self.names != other.names or dict(self.levels) != dict(other.levels):
+            return False
+        if (self.weights is None) != (other.weights is None):
+            return False
+        same_weights = self.weights is None or np.array_equal(self.weights, other.weights)  # type: ignore[arg-type]
+        return same_weights and np.array_equal(self.codes, other.codes)
+
+    def __hash__(self) -> int:
+        return hash((self.names, self.codes.shape))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A read-only mapping cannot be pickled, and arrays come back writable.
+        return (Dataset._trusted, (self.names, dict(self.levels), self.codes, self.weights))
+
+    def index(self, name: str) -> int:
+        """Return the position of a column."""
+        try:
+            return self.names.index(name)
+        except ValueError:
+            raise unknown_names([str(name)], self.names, "this dataset") from None
+
+    def column(self, name: str) -> Codes:
+        """Return the codes of one column."""
+        codes: Codes = self.codes[self.index(name)]
+        return codes
+
+    def row(self, i: int) -> dict[str, str]:
+        """Return the labels of one row, counted from 0."""
+        if not -self.n_rows <= i < self.n_rows:
+            raise ParameterError(f"row must be between 0 and {self.n_rows - 1:,}, got {i}")
+        return {name: self.levels[name][code] for name, code in zip(self.names, self.codes[:, i], strict=True)}
+
+    def observed(self, name: str) -> NDArray[np.int64] | NDArray[np.float64]:
+        """Count the observations of every declared level of a column.
+
+        >>> Dataset.from_codes([[0], [2]], levels=[3]).observed("X1")
+        array([1, 0, 1])
+        """
+        codes, size = self.column(name), len(self.levels[name])
+        counts = np.bincount(codes, weights=self.weights, minlength=size)
+        return counts if self.weights is None or self.weights.dtype.kind == "f" else counts.astype(np.int64)
+
+    def unobserved(self) -> dict[str, tuple[str, ...]]:
+        """Return the declared levels that no row has, for the columns that have such.
+
+        >>> Dataset.from_codes([[0, 0], [2, 1]], levels=[3, 2]).unobserved()
+        {'X1': ('1',)}
+        """
+        never = {
+            name: tuple(label for label, count in zip(self.levels[name], self.observed(name), strict=True) if not count)
+            for name in self.names
+        }
+        return {name: labels for name, labels in never.items() if labels}
+
+    # Other datasets made from it -------------------------------------------------------------------------------
+
+    def select(self, names: Iterable[str]) -> Dataset:
+        """Return some of the columns, in the order given.
+
+        >>> Dataset.from_codes([[0, 1, 2]]).select(["X3", "X1"]).names
+        ('X3', 'X1')
+        """
+        chosen = check_names([names] if isinstance(names, str) else list(names))
+        unknown = [name for name in chosen if name not in self.levels]
+        if unknown:
+            raise unknown_names(unknown, self.names, "this dataset")
+        positions = {name: position for position, name in enumerate(self.names)}
+        dtype = code_dtype([len(self.levels[name]) for name in chosen])
+        codes: Codes = self.codes[[positions[name] for name in chosen]].astype(dtype, copy=False)
+        return Dataset._trusted(chosen, {name: self.levels[name] for name in chosen}, codes, self.weights)
+
+    def take(self, rows: ArrayLike) -> Dataset:
+        """Return some of the rows: positions (repeats allowed) or a mask.
+
+        >>> Dataset.from_codes([[0], [1], [1]]).take([2, 2, 0]).codes
+        array([[1, 1, 0]], dtype=uint8)
+        """
+        chosen = np.asarray(rows)
+        if chosen.ndim != 1 or (chosen.dtype.kind not in "biu" and chosen.size):
+            raise ParameterError(f"rows must be a 1-d array of positions or a mask, got {chosen.dtype} {chosen.shape}")
+        if chosen.dtype.kind == "b" and len(chosen) != self.n_rows:
+            raise ParameterError(f"rows: a mask needs one entry per row ({self.n_rows:,}), got {len(chosen):,}")
+        positions = np.flatnonzero(chosen) if chosen.dtype.kind == "b" else chosen.astype(np.intp)
+        if positions.size and not (-self.n_rows <= positions.min() and positions.max() < self.n_rows):
+            raise ParameterError(f"rows must be between 0 and {self.n_rows - 1:,}, got {positions.max():,}")
+        weights = None if self.weights is None else self.weights[positions]
+        return Dataset._trusted(self.names, self.levels, np.take(self.codes, positions, axis=1), weights)
+
+    def with_levels(self, levels: LevelsLike) -> Dataset:
+        """Return the same rows with levels declared anew: added, reordered, or dropped where never observed.
+
+        >>> data = Dataset.from_codes([[0], [1]], levels=[["low", "high"]])
+        >>> data.with_levels({"X1": ["high", "mid", "low"]}).codes
+        array([[2, 0]], dtype=uint8)
+        """
+        declared = declared_levels(levels, self.names)
+        merged = {name: declared.get(name, self.levels[name]) for name in self.names}
+        codes = np.empty(self.codes.shape, dtype=code_dtype([len(labels) for labels in merged.values()]))
+        for position, name in enumerate(self.names):
+            if merged[name] == self.levels[name]:
+                codes[position] = self.codes[position]
+                continue
+            match = Matcher(merged[name])
+            recode = [match(label) for label in self.levels[name]]
+            lost = np.array([code is None for code in recode])[self.codes[position]]
+            if lost.any():
+                first = self.levels[name][self.codes[position][lost][0]]
+                raise DataError(f"column {name!r}: the level {first!r} is not declared, but in {rows_text(lost)}")
+            codes[position] = np.array([code or 0 for code in recode], dtype=codes.dtype)[self.codes[position]]
+        return Dataset._trusted(self.names, merged, codes, self.weights)
+
+    def aggregated(self) -> Dataset:
+        """Return the distinct rows in lexicographic order of their codes, with their counts as weights.
+
+        >>> data = Dataset.from_codes([[1, 0], [0, 1], [1, 0]]).aggregated()
+        >>> data.codes.T.tolist(), data.weights.tolist()
+        ([[0, 1], [1, 0]], [1, 2])
+        """
+        from mapdag.data.aggregate import distinct_rows
+
+        rows, counts = distinct_rows(self.codes, self.cards, self.weights)
+        return Dataset._trusted(self.names, self.levels, np.take(self.codes, rows, axis=1), counts)
+
+    # Leaving mapdag --------------------------------------------------------------------------------------------
+
+    def to_polars(self, *, weights: str = "weight") -> pl.DataFrame:
+        """Return a polars DataFrame of Enum columns; weights, if any, become a last column of that name."""
+        import polars as pl
+
+        series = []
+        for name, codes in zip(self.names, self.codes, strict=True):
+            labels = list(self.levels[name])
+            series.append(pl.Series(name, labels, dtype=pl.Enum(labels)).gather(pl.Series(codes, dtype=pl.UInt32)))
+        if self.weights is not None:
+            series.append(pl.Series(self._weights_name(weights), self.weights))
+        return pl.DataFrame(series)
+
+    def to_pandas(self, *, weights: str = "weight") -> Any:
+        """Return a pandas DataFrame of Categorical columns; weights, if any, become a last column of that name."""
+        import pandas as pd
+
+        columns: dict[str, Any] = {
+            name: pd.Categorical.from_codes(codes.astype(np.int32), categories=pd.Index(self.levels[name]))
+            for name, codes in zip(self.names, self.codes, strict=True)
+        }
+        if self.weights is not None:
+            columns[self._weights_name(weights)] = np.array(self.weights)
+        return pd.DataFrame(columns)
+
+    def _weights_name(self, name: str) -> str:
+        if name in self.levels:
+            raise ParameterError(f"weights must be a name that no column has, got {name!r}")
+        return name
+
+
+def _fill(
+    self: Dataset,
+    names: tuple[str, ...],
+    levels: Mapping[str, tuple[str, ...]],
+    codes: Codes,
+    weights: NDArray[np.int64] | NDArray[np.float64] | None,
+) -> None:
+    """Set the fields, sealed."""
+    if not codes.flags.c_contiguous:
+        codes = np.ascontiguousarray(codes)
+    for array in (codes, weights):
+        if array is not None:
+            array.flags.writeable = False
+    sealed = levels if isinstance(levels, MappingProxyType) else MappingProxyType(dict(levels))
+    for field, value in (("names", names), ("levels", sealed), ("codes", codes), ("weights", weights)):
+        object.__setattr__(self, field, value)
+
+
+def _check_codes(codes: NDArray[Any], names: Sequence[str], cards: Sequence[int]) -> None:
+    """Every code must be one of the declared levels."""
+    if codes.dtype.kind not in "biu":
+        raise DataError(f"codes must be integers, got {codes.dtype}")
+    if not codes.shape[1]:
+        return
+    for name, column, card in zip(names, codes, cards, strict=True):
+        if int(column.min()) < 0 or int(column.max()) >= card:
+            bad = (column < 0) | (column >= card)
+            raise DataError(
+                f"column {name!r}: the code {int(column[bad][0])} in {rows_text(bad)} is not between 0 and {card - 1}"
+            )

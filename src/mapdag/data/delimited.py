@@ -1,0 +1,241 @@
+"""Reading text tables: polars parses, on types chosen from a sample, and what it cannot vouch for is checked here.
+
+Cells become labels exactly as they are written. Polars parses integers twice as fast as strings, so columns that look
+like it are read as such; the number of bytes in the file then proves that no cell was written in another way.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mapdag.data.columns import Column, from_objects, from_polars, own_categorical
+from mapdag.data.layout import Layout, as_utf8, find_layout, is_blank, latin
+from mapdag.data.tables import Table
+from mapdag.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from mapdag.data.files import Content
+    from mapdag.data.settle import Rules
+
+__all__ = ["from_text"]
+
+_INTEGER = re.compile(r"0|-?[1-9]\d{0,7}", re.ASCII)
+
+#: A column with more distinct labels than this in the sample is read as plain strings: pools are for few strings.
+_MANY = 256
+
+_BLOCK = 2**22
+_TAIL = 2**16
+
+
+def from_text(content: Content, separator: str | None, encoding: str | None) -> Table:
+    """Read a text table."""
+    content = as_utf8(content, encoding)
+    layout = find_layout(content, separator)
+    frame = _parsed(content, layout, integers=True)
+    if frame is None:
+        frame = _parsed(content, layout, integers=False)
+    if frame is not None:
+        return Table(layout.names, frame.height, frame.get_columns(), _part, content.name, header=True)
+    try:
+        text = content.load().decode()
+    except UnicodeDecodeError:
+        return from_text(latin(content), separator, None)
+    columns = _read_slowly(content, layout, text)
+    return Table(layout.names, len(columns[0]), columns, _slow_part, content.name, header=True)
+
+
+def _part(name: str, series: pl.Series, rules: Rules) -> Column:
+    # Numbers in great variety: a label for each would take long, and nobody wants them.
+    numeric = None if name in rules.declared else rules.missing_texts
+    column = from_polars(name, series, own=True, numeric=numeric)
+    column.blanks = True
+    return column
+
+
+def _slow_part(name: str, values: list[str], rules: Rules) -> Column:
+    del rules
+    column = from_objects(name, values)
+    column.blanks = True
+    return column
+
+
+def _parsed(content: Content, layout: Layout, *, integers: bool) -> pl.DataFrame | None:
+    """Let polars parse, with integers as such or not; None if that does not give every cell as it is written."""
+    import polars as pl
+
+    types = [_type(layout, position, integers=integers) for position in range(len(layout.names))]
+    if integers and (layout.quoted or not any(dtype.is_integer() for dtype in types)):
+        return None
+    try:
+        frame = pl.read_csv(
+            content.stream() if content.data is None else content.data,
+            has_header=False,
+            skip_lines=layout.lines,
+            separator=layout.separator,
+            schema={str(position): dtype for position, dtype in enumerate(types)},
+            glob=False,
+        )
+    except pl.exceptions.PolarsError:
+        return None
+    # A quote that is never closed swallows the rest of the file, which not every version of polars minds.
+    if frame.height and "\n" in str(frame.item(frame.height - 1, frame.width - 1)):
+        return None
+    blank = _blank_lines(content, layout, frame)
+    if blank is None or (integers and not _is_verbatim(content, layout, frame, len(blank))):
+        return None
+    if len(blank):
+        keep = np.ones(frame.height, dtype=bool)
+        keep[blank] = False
+        frame = frame.filter(keep)
+    return frame
+
+
+def _type(layout: Layout, position: int, *, integers: bool) -> pl.DataType:
+    """Choose the type to parse a column as, by its sample."""
+    import polars as pl
+
+    cells = {record[position] for record in layout.sample if position < len(record)}
+    if integers and cells and all(_INTEGER.fullmatch(cell) for cell in cells):
+        return pl.UInt8() if all(0 <= int(cell) < 2**8 for cell in cells) else pl.Int32()
+    return pl.String() if len(cells) > _MANY else own_categorical()
+
+
+def _blank_lines(content: Content, layout: Layout, frame: pl.DataFrame) -> NDArray[np.intp] | None:
+    """Return the rows that are blank lines, or None if some record has too few fields.
+
+    Polars fills both up with nulls, so only a null in the last column can mean either.
+    """
+    gone = frame.to_series(frame.width - 1).is_null().to_numpy()
+    if frame.width == 1:  # a blank line may be a missing value, unless it is at the end
+        return np.arange(frame.height - int(np.argmin(gone[::-1])) if not gone.all() else 0, frame.height)
+    if not gone.any():
+        return np.empty(0, dtype=np.intp)
+    data = content.array()
+    end = data[-_TAIL:].tobytes()
+    blank_at_end = max(end[len(end.rstrip(b"\r\n")) :].count(b"\n") - 1, 0)
+    # No record has too many separators, or polars had stopped: all have enough if the sum is right.
+    if _separators(content, layout, frame) == (frame.height - blank_at_end) * (frame.width - 1):
+        return np.arange(frame.height - blank_at_end, frame.height)
+    ends, fields = _records(data[layout.start :], ord(layout.separator))
+    if len(ends) != frame.height:
+        return None
+    odd = np.flatnonzero(fields != frame.width)
+    starts = np.concatenate([[0], ends[:-1] + 1]) + layout.start
+    if any(data[starts[row] : ends[row] + layout.start].tobytes().strip() for row in odd):
+        return None
+    return odd
+
+
+def _separators(content: Content, layout: Layout, frame: pl.DataFrame) -> int:
+    """Count the separators between fields: all there are but those inside of cells."""
+    import polars as pl
+
+    total = content.count(layout.separator.encode(), layout.start)
+    for series in frame.get_columns():
+        if series.dtype == pl.String:
+            total -= int(series.str.count_matches(layout.separator, literal=True).sum())
+        elif not series.dtype.is_integer():
+            total -= _sum_over_labels(series, lambda label: label.count(layout.separator))
+    return total
+
+
+def _sum_over_labels(series: pl.Series, figure: Callable[[str], int]) -> int:
+    """Add up a figure of the labels of a column over its rows."""
+    column = from_polars("", series, own=True)
+    figures = np.array([0 if label is None else figure(label) for label in column.labels])
+    return int(figures[column.index].sum()) if figures.any() else 0
+
+
+def _records(data: NDArray[np.uint8], separator: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return where every record ends and how many fields it has; quoted newlines and separators do not count."""
+    ends, totals = [], []
+    inside = total = 0
+    for low in range(0, len(data), _BLOCK):
+        block = np.asarray(data[low : low + _BLOCK])
+        newline, split, quote = block == ord("\n"), block == separator, block == ord('"')
+        if inside or quote.any():
+            open_ = (np.cumsum(quote) + inside) & 1
+            inside = int(open_[-1])
+            newline &= open_ == 0
+            split &= open_ == 0
+        places = np.flatnonzero(newline)
+        splits = np.flatnonzero(split)
+        ends.append(places + low)
+        totals.append(np.searchsorted(splits, places) + total)
+        total += len(splits)
+    if data[-1:].tobytes() != b"\n":
+        ends.append(np.array([len(data)]))  # the last line has no newline
+        totals.append(np.array([total]))
+    counts = np.diff(np.concatenate([[0], *totals]))
+    return np.concatenate(ends).astype(np.int64), counts.astype(np.int64) + 1
+
+
+def _is_verbatim(content: Content, layout: Layout, frame: pl.DataFrame, blank: int) -> bool:
+    """Prove that every integer was written with the fewest digits.
+
+    Any other way (a leading zero, a sign, a blank, quotes) takes more bytes, and nothing takes fewer. So the bytes of
+    the shortest text of all cells, of the separators and of the newlines add up to the file's only if there is none.
+    """
+    import polars as pl
+
+    records = frame.height - blank
+    size = records * (frame.width - 1 + layout.newline) + blank * layout.newline
+    for series in frame.get_columns():
+        if series.dtype == pl.UInt8:
+            values = series.drop_nulls().to_numpy()
+            size += len(values) + int(np.count_nonzero(values > 9)) + int(np.count_nonzero(values > 99))
+        elif series.dtype == pl.String:
+            size += int(series.str.len_bytes().sum())
+        else:
+            size += _sum_over_labels(series, lambda label: len(label.encode()))
+    return content.size - layout.start in {size, size - layout.newline}
+
+
+def _read_slowly(content: Content, layout: Layout, text: str) -> list[list[str]]:
+    """Read with the csv module, which knows the line numbers; records of the wrong length are an error."""
+    width = len(layout.names)
+    odd: list[tuple[int, int]] = []
+    columns: list[list[str]] = [[] for _ in range(width)]
+    shared: dict[str, str] = {}
+    reader = csv.reader(
+        io.StringIO(text, newline="\n"),
+        delimiter=layout.separator,
+        skipinitialspace=layout.separator != " ",
+        strict=True,
+    )
+    line = count = 0
+    try:
+        for record in reader:
+            first, line = line + 1, reader.line_num
+            if first <= layout.lines or (is_blank(record) and width > 1):
+                continue
+            record, count = record or [""], count + 1  # noqa: PLW2901 - a blank line of a table of one column
+            if len(record) != width:
+                odd.append((first, len(record)))
+            elif not odd:
+                for column, cell in zip(columns, record, strict=True):
+                    column.append(shared.setdefault(cell, cell))
+    except csv.Error as error:
+        raise DataError(
+            f"{content.name}, line {reader.line_num:,}: malformed quotes or an endless field ({error})"
+        ) from None
+    if not odd:
+        return columns
+    first, fields = odd[0]
+    found = "1 field" if fields == 1 else f"{fields:,} fields"
+    message = f"{content.name}, line {first:,}: {found} instead of the header's {width:,}"
+    more = f" ({len(odd):,} such lines)" if len(odd) > 1 else ""
+    if len(odd) == count and all(fields == width + 1 for _, fields in odd):
+        more = "; so has every line: row names without a header, as R writes them? Write the table without row names"
+    raise DataError(f"{message}{more}; fields are separated by {layout.separator!r}, unless you pass separator=")

@@ -1,0 +1,276 @@
+"""Cutting continuous columns into intervals: what was asked for, and `discretize`; the methods are in `binning`."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from mapdag.data.binning import edges_of_splits, hartemink_splits, interval_edges, quantile_splits
+from mapdag.data.cuts import Cuts
+from mapdag.data.labels import text_of
+from mapdag.data.problems import Problems, unknown_names
+from mapdag.data.settle import Continuous, Rules, Settled, is_continuous, settle
+from mapdag.data.source import chosen_columns, open_table
+from mapdag.errors import DataError, MapdagWarning, ParameterError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Discretization", "Plan", "choose_cuts", "cut", "discretize"]
+
+#: A method by name, as in "quantile" or "interval(5)"; a number of quantiles; or cut points.
+_Way: TypeAlias = "str | int | Sequence[float]"
+
+#: What `read(discretize=...)` takes: a method for all continuous columns, ways by column, or cuts chosen before.
+Discretization: TypeAlias = "str | Mapping[str, _Way] | Cuts"
+
+_METHODS = ("quantile", "interval", "hartemink")
+_NOTATION = re.compile(r"\s*(\w+)\s*(?:\(\s*(\d+)\s*\))?\s*")
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to choose cuts."""
+
+    name: str = "quantile"
+    bins: int = 3
+    initial_bins: int = 60
+
+    def __post_init__(self) -> None:
+        if self.name not in _METHODS:
+            raise ParameterError(f"discretize must be one of {', '.join(map(repr, _METHODS))}, got {self.name!r}")
+        if not _is_count(self.bins) or self.bins < 2:
+            raise ParameterError(f"bins must be at least 2, got {self.bins!r}")
+        if not _is_count(self.initial_bins) or (self.name == "hartemink" and self.initial_bins <= self.bins):
+            raise ParameterError(f"initial_bins must be more than bins ({self.bins}), got {self.initial_bins!r}")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to cut, and how.
+
+    Parameters
+    ----------
+    default : Method, optional
+        For every column that looks continuous.
+    columns : mapping
+        For single columns: a method, or the edges.
+    """
+
+    default: Method | None = None
+    columns: Mapping[str, Method | tuple[float, ...]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, option: Discretization | None) -> Plan:
+        """Understand the option `discretize=` of `read`."""
+        if option is None:
+            return cls()
+        if isinstance(option, str):
+            return cls(_method(option))
+        if isinstance(option, Cuts):
+            return cls(columns=dict(option))
+        if isinstance(option, Mapping):
+            return cls(columns={str(name): _way(str(name), way) for name, way in option.items()})
+        raise ParameterError(f"discretize must be a method, a mapping from columns or Cuts, got {option!r}")
+
+    def check(self, names: Iterable[str]) -> None:
+        """Columns to be cut must be there."""
+        known = list(names)
+        unknown = [name for name in self.columns if name not in known]
+        if unknown:
+            raise unknown_names(unknown, known, "discretize")
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def _method(notation: str) -> Method:
+    parts = _NOTATION.fullmatch(notation)
+    if parts is None:
+        raise ParameterError(f'discretize must read like "quantile" or "quantile(4)", got {notation!r}')
+    return Method(parts[1]) if parts[2] is None else Method(parts[1], int(parts[2]))
+
+
+def _way(name: str, way: Any) -> Method | tuple[float, ...]:
+    if isinstance(way, str):
+        return _method(way)
+    if _is_count(way):
+        return Method(bins=int(way))
+    if isinstance(way, Iterable):
+        return Cuts({name: (-np.inf, *way, np.inf)})[name]
+    raise ParameterError(f"discretize: {name!r} needs a method, a number of bins or cut points, got {way!r}")
+
+
+def choose_cuts(
+    continuous: Sequence[Continuous], others: Sequence[Settled], plan: Plan, weights: NDArray[Any] | None = None
+) -> Cuts:
+    """Choose the edges of every continuous column."""
+    edges: dict[str, tuple[float, ...]] = {}
+    jointly: list[tuple[Continuous, Method]] = []
+    for column in continuous:
+        way = plan.columns.get(column.name, plan.default)
+        if not isinstance(way, Method):
+            edges[column.name] = way or ()
+        elif way.name == "hartemink":
+            jointly.append((column, way))
+        else:
+            values, counts, _ = _tally(column, weights)
+            if way.name == "interval":
+                edges[column.name] = interval_edges(values, way.bins)
+            else:
+                _warn_few(column.name, len(values), way.bins)
+                edges[column.name] = edges_of_splits(values, counts, quantile_splits(counts, way.bins))
+    if jointly:
+        done = Cuts(edges)
+        fixed = [*others, *(cut(column, done) for column in continuous if column.name in done)]
+        edges.update(_hartemink(jointly, fixed, weights))
+    return Cuts({column.name: edges[column.name] for column in continuous})
+
+
+def _hartemink(
+    jointly: Sequence[tuple[Continuous, Method]], fixed: Sequence[Settled], weights: NDArray[Any] | None
+) -> dict[str, tuple[float, ...]]:
+    if len(jointly) + len(fixed) < 2:
+        raise ParameterError("discretize: hartemink needs at least two columns")
+    tallies = [_tally(column, weights) for column, _ in jointly]
+    starts = {i: quantile_splits(tallies[i][1], method.initial_bins) for i, (_, method) in enumerate(jointly)}
+    codes, cards = [], []
+    for i, ((column, method), (values, _, ranks)) in enumerate(zip(jointly, tallies, strict=True)):
+        _warn_few(column.name, len(values), method.bins)
+        bins = np.append(np.searchsorted(starts[i], np.arange(len(values)), side="right"), len(starts[i]) + 1)
+        codes.append(bins[ranks][column.index])
+        cards.append(len(starts[i]) + 2)
+    codes += [column.codes for column in fixed]
+    cards += [len(column.levels) + 1 for column in fixed]
+    bins_of = {i: method.bins for i, (_, method) in enumerate(jointly)}
+    splits = hartemink_splits(codes, cards, starts, bins_of, weights)
+    return {
+        column.name: edges_of_splits(values, counts, splits[i])
+        for i, ((column, _), (values, counts, _)) in enumerate(zip(jointly, tallies, strict=True))
+    }
+
+
+def _tally(
+    column: Continuous, weights: NDArray[Any] | None
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.intp]]:
+    """Return the distinct values in order, their counts, and the rank of every position (missing: beyond the last)."""
+    found = np.bincount(column.index, weights=weights, minlength=len(column.numbers)).astype(np.float64)
+    used = (found > 0) & ~np.isnan(column.numbers)
+    values, inverse = np.unique(column.numbers[used], return_inverse=True)
+    if len(values) < 2:
+        raise DataError(
+            f"column {column.name!r} cannot be discretized, as it has fewer than two distinct values: "
+            "leave it out by drop="
+        )
+    ranks = np.full(len(column.numbers), len(values), dtype=np.intp)
+    ranks[used] = inverse.reshape(-1)
+    counts = np.bincount(inverse.reshape(-1), weights=found[used]).astype(np.float64)
+    return values, counts, ranks
+
+
+def _warn_few(name: str, distinct: int, bins: int) -> None:
+    if distinct < bins:
+        warnings.warn(
+            f"column {name!r} has only {distinct} distinct values: too few for {bins} bins", MapdagWarning, stacklevel=2
+        )
+
+
+def cut(column: Continuous, cuts: Cuts) -> Settled:
+    """Return the intervals of a column as codes."""
+    labels = cuts.labels(column.name)
+    values = column.numbers[column.index]
+    present = ~np.isnan(values)
+    codes = np.full(len(values), len(labels), dtype=np.intp)
+    codes[present] = cuts.codes(column.name, values[present])
+    return Settled(column.name, codes, labels)
+
+
+def discretize(
+    table: Any,
+    method: str = "quantile",
+    *,
+    bins: int = 3,
+    columns: Iterable[str] | None = None,
+    initial_bins: int = 60,
+    drop: str | Iterable[str] = (),
+    missing_values: str | Iterable[Any] = (),
+) -> Cuts:
+    """Choose where to cut continuous columns into intervals.
+
+    Parameters
+    ----------
+    table : path, DataFrame, Arrow table, array, dict or Dataset
+        Whatever `read` takes.
+    method : {"quantile", "interval", "hartemink"}
+        "quantile": bins of about equal counts, none empty. "interval": bins of equal width. "hartemink": start from
+        `initial_bins` quantiles and merge neighbours as long as little is lost of the pairwise mutual information
+        with all other columns, continuous and discrete (Hartemink 2001); in a tie, the lowest pair.
+    bins : int
+        The number of intervals.
+    columns : iterable of str, optional
+        The columns to cut; by default those that `read` would call continuous.
+    initial_bins : int
+        The number of quantiles to start from ("hartemink" only).
+    drop : str or iterable of str
+        Columns to leave out of account.
+    missing_values : str or iterable
+        Further labels that mean "missing"; missing values are left out of account (to "hartemink", a level).
+
+    Returns
+    -------
+    Cuts
+        The edges of each column's intervals, to be passed to `read` as `discretize=`: the same for training and
+        test data.
+
+    Warns
+    -----
+    MapdagWarning
+        If a column has too few distinct values for so many bins.
+
+    Examples
+    --------
+    >>> from mapdag.data import discretize, read
+    >>> train = {"dose": [i / 10 for i in range(20)], "sick": ["no"] * 12 + ["yes"] * 8}
+    >>> cuts = discretize(train, "quantile", bins=2)
+    >>> cuts
+    Cuts({'dose': (0.0, 0.9, 1.9)})
+    >>> read(train, discretize=cuts).levels["dose"]
+    ('[0,0.9]', '(0.9,1.9]')
+    """
+    chosen = Method(method, bins, initial_bins)
+    opened = open_table(table)
+    positions = chosen_columns(opened, drop)
+    wanted = None if columns is None else [columns] if isinstance(columns, str) else list(columns)
+    plan = Plan(chosen) if wanted is None else Plan(columns=dict.fromkeys(wanted, chosen))
+    plan.check(positions)
+    extra = [missing_values] if isinstance(missing_values, str) else missing_values
+    rules = Rules(
+        missing="level",
+        missing_values=frozenset(text_of(value) for value in extra),
+        cut=frozenset(plan.columns),
+        cut_continuous=wanted is None,
+    )
+    problems = Problems()
+    continuous: list[Continuous] = []
+    others: list[Settled] = []
+    for name, position in positions.items():
+        if method != "hartemink" and wanted is not None and name not in wanted:
+            continue
+        column = opened.pop(position, rules)
+        # Columns that are not to be cut, and whatever is wrong with them, matter to one method only.
+        if method == "hartemink" or name in rules.cut or is_continuous(column, rules):
+            settled = settle(column, rules, problems)
+            if isinstance(settled, Continuous):
+                continuous.append(settled)
+            elif settled is not None:
+                others.append(settled)
+    problems.raise_any()
+    if not continuous:
+        raise DataError("no column looks continuous: name the columns to cut by columns=")
+    return choose_cuts(continuous, others, plan)

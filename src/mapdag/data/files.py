@@ -1,0 +1,265 @@
+"""Opening what a table is stored in: finding its format by content, decompressing, reading Parquet and Arrow files."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mapdag.data.labels import text_of
+from mapdag.data.problems import listed
+from mapdag.data.tables import Table, from_frame
+from mapdag.errors import DataError, MapdagWarning
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+__all__ = ["HEAD", "Content", "from_columnar", "open_content"]
+
+#: How much of a file is looked at to find its format, separator and types.
+HEAD = 2**18
+
+_BLOCK = 2**24
+
+_PARQUET, _FEATHER_1, _IPC_FILE, _IPC_STREAM = b"PAR1", b"FEA1", b"ARROW1\0\0", b"\xff\xff\xff\xff"
+_ZSTD = b"\x28\xb5\x2f\xfd"
+_POLARS_WROTE = (b"Polars", b"_PL_CATEGORICAL")
+_COLUMNAR_SUFFIXES = {".parquet", ".pq", ".arrow", ".arrows", ".feather", ".ipc"}
+_BZIP = tuple(b"BZh%d1AY&SY" % level for level in range(1, 10))
+_DECOMPRESS = (((b"\x1f\x8b",), gzip.decompress), (_BZIP, bz2.decompress), ((b"\xfd7zXZ\0",), lzma.decompress))
+
+#: What people try to read that is no table we know.
+_FOREIGN = {
+    b"PK\x03\x04": "an Excel workbook or a zip archive",
+    b"\xd0\xcf\x11\xe0": "an old Excel workbook",
+    b"$FL2": "an SPSS file",
+    b"<stata_dta>": "a Stata file",
+    b"RDX2\n": "an R data file",
+    b"RDX3\n": "an R data file",
+    b"SQLite format 3": "an SQLite database",
+    b"%PDF": "a PDF document",
+    b"\x89HDF": "an HDF5 file",
+}
+
+
+@dataclass(frozen=True)
+class Content:
+    """The bytes of a table: a file that can be read in place, or bytes in memory.
+
+    Parameters
+    ----------
+    name : str
+        What it is called in messages.
+    head : bytes
+        How it starts.
+    size : int
+        How many bytes there are.
+    path : Path, optional
+        Where they are, unless `data` holds them.
+    data : bytes, optional
+        The bytes.
+    """
+
+    name: str
+    head: bytes
+    size: int
+    path: Path | None = None
+    data: bytes | None = None
+
+    @classmethod
+    def of(cls, name: str, data: bytes) -> Content:
+        """Wrap bytes."""
+        return cls(name, data[:HEAD], len(data), data=data)
+
+    @property
+    def format(self) -> str:
+        """The format, by content: "parquet", "ipc", "ipc stream" or "text"."""
+        if self._encloses(_PARQUET):
+            return "parquet"
+        if self.head.startswith(_IPC_FILE):
+            return "ipc"
+        return "ipc stream" if self.head.startswith(_IPC_STREAM) else "text"
+
+    def _encloses(self, magic: bytes) -> bool:
+        """Tell whether the content starts and ends so: a column of a text table may be named PAR1."""
+        return self.head.startswith(magic) and self.array()[-len(magic) :].tobytes() == magic
+
+    @property
+    def foreign(self) -> str | None:
+        """What it is, if it is nothing that can be read here."""
+        if self._encloses(_FEATHER_1):
+            return "a Feather file of version 1"
+        return next((what for magic, what in _FOREIGN.items() if self.head.startswith(magic)), None)
+
+    def load(self) -> bytes:
+        """Return all the bytes."""
+        if self.data is not None:
+            return self.data
+        assert self.path is not None
+        try:
+            return self.path.read_bytes()
+        except OSError as error:
+            raise DataError(f"{self.path}: cannot be read: {error.strerror or error}") from error
+
+    def first(self, size: int) -> bytes:
+        """Return the first bytes."""
+        return self.array()[:size].tobytes()
+
+    def count(self, byte: bytes, start: int) -> int:
+        """Count the occurrences of a byte from a place on."""
+        if self.data is not None:
+            return self.data.count(byte, start)
+        assert self.path is not None
+        with self.path.open("rb") as file:
+            file.seek(start)
+            return sum(block.count(byte) for block in iter(lambda: file.read(_BLOCK), b""))
+
+    def array(self) -> NDArray[np.uint8]:
+        """Return the bytes as an array, which does not load a file as a whole."""
+        if self.data is not None:
+            return np.frombuffer(self.data, dtype=np.uint8)
+        assert self.path is not None
+        return np.memmap(self.path, dtype=np.uint8, mode="r")
+
+    def stream(self) -> Any:
+        """Return what polars takes: a path, or a file in memory."""
+        return self.path if self.data is None else io.BytesIO(self.data)
+
+
+def open_content(source: Any) -> Content:
+    """Open a path, bytes, or an open file, and decompress what is compressed."""
+    if isinstance(source, bytes | bytearray | memoryview):
+        content = Content.of("the data", bytes(source))
+    elif hasattr(source, "read"):
+        data = source.read()
+        content = Content.of(str(getattr(source, "name", "the data")), data.encode() if isinstance(data, str) else data)
+    else:
+        content = _open_path(source)
+    if not content.size:
+        raise DataError(f"{content.name} is empty")
+    content = _decompressed(content)
+    if content.foreign is not None:
+        raise DataError(f"{content.name} is {content.foreign}: save the table as CSV, Parquet or Arrow, and read that")
+    if content.format == "text" and Path(content.name).suffix.lower() in _COLUMNAR_SUFFIXES:
+        raise DataError(f"{content.name} is not what its name says: it starts like neither a Parquet nor an Arrow file")
+    return content
+
+
+def _open_path(source: str | os.PathLike[str]) -> Content:
+    path = Path(source).expanduser()
+    if "\n" in str(source):
+        raise DataError("a table in text must be passed as bytes or an open file: a str is taken for a path")
+    if not path.exists():
+        raise DataError(f"{path}: no such file")
+    if path.is_dir():
+        raise DataError(f"{path} is a directory; a table is one file")
+    try:
+        with path.open("rb") as file:
+            if not path.is_file():  # a pipe can be read only once
+                return Content.of(str(path), file.read())
+            return Content(str(path), file.read(HEAD), path.stat().st_size, path=path)
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from error
+
+
+def _decompressed(content: Content) -> Content:
+    try:
+        for magic, decompress in _DECOMPRESS:
+            if content.head.startswith(magic):
+                return Content.of(content.name, decompress(content.load()))
+    except (OSError, EOFError, lzma.LZMAError) as error:
+        raise DataError(f"{content.name}: cannot be decompressed: {error}") from error
+    return Content.of(content.name, _unzstd(content)) if content.head.startswith(_ZSTD) else content
+
+
+def _unzstd(content: Content) -> bytes:
+    """Let polars decompress: it reads the file as one column of whole lines."""
+    import polars as pl
+
+    try:
+        lines = pl.read_csv(
+            content.load(), has_header=False, separator="\x1f", quote_char=None, schema={"line": pl.String}
+        )
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise DataError(f"{content.name}: cannot be decompressed, or is not UTF-8 text: {error}") from error
+    return "\n".join(lines.to_series().fill_null("")).encode() + b"\n"
+
+
+def from_columnar(content: Content) -> Table:
+    """Read a Parquet or Arrow file; its dictionary columns declare levels."""
+    import polars as pl
+
+    try:
+        if content.format == "parquet":
+            frame = pl.read_parquet(content.stream(), glob=False)
+        else:  # from memory: mapping a file would keep it open, and complains about compressed ones
+            read = pl.read_ipc if content.format == "ipc" else pl.read_ipc_stream
+            frame = read(io.BytesIO(content.load()))
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise DataError(f"{content.name}: cannot be read as {content.format}: {error}") from error
+    table = from_frame(frame, _dictionaries(content, frame))
+    table.source = content.name
+    return table
+
+
+def _dictionaries(content: Content, frame: pl.DataFrame) -> dict[str, list[str]]:
+    """Return the levels that dictionary columns declare: polars forgets those not in use, so pyarrow has to tell."""
+    import polars as pl
+
+    try:
+        import pyarrow as pa
+        from pyarrow import ipc, parquet
+    except ImportError:
+        _warn_without_pyarrow(content, frame)
+        return {}
+    if content.format == "parquet":
+        file = parquet.ParquetFile(content.stream())
+        schema = file.schema_arrow
+    else:
+        opener = ipc.open_file if content.format == "ipc" else ipc.open_stream
+        schema = opener(io.BytesIO(content.load())).schema
+    wanted = [
+        position
+        for position, field in enumerate(schema)
+        if pa.types.is_dictionary(field.type)
+        and not isinstance(frame.schema[field.name], pl.Enum)
+        and not any(key.startswith(b"_PL_CATEGORICAL") for key in field.metadata or {})
+    ]
+    if not wanted:
+        return {}
+    names = [schema.names[position] for position in wanted]
+    if content.format == "parquet":
+        table = file.read(columns=names)
+    else:
+        options = ipc.IpcReadOptions(included_fields=wanted)
+        table = opener(io.BytesIO(content.load()), options=options).read_all()
+    return {name: _labels_of(table.column(name)) for name in names}
+
+
+def _warn_without_pyarrow(content: Content, frame: pl.DataFrame) -> None:
+    import polars as pl
+
+    pools = [name for name, dtype in frame.schema.items() if isinstance(dtype, pl.Categorical)]
+    ends = content.head + content.load()[-HEAD:]
+    if pools and not any(mark in ends for mark in _POLARS_WROTE):
+        warnings.warn(
+            f"the levels of {listed(pools)} are those found in {content.name}: if it declares more, install pyarrow to "
+            "have them read, or pass levels=",
+            MapdagWarning,
+            stacklevel=2,
+        )
+
+
+def _labels_of(column: Any) -> list[str]:
+    """Return the dictionaries of all chunks of a pyarrow column, in order of appearance."""
+    values = [value for chunk in column.chunks for value in chunk.dictionary.to_pylist()]
+    return list(dict.fromkeys(text_of(value) for value in values if value is not None))

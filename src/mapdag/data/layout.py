@@ -1,0 +1,157 @@
+"""How a text table is laid out: its encoding, separator, header, and a sample of its records."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mapdag.data.files import Content
+from mapdag.errors import DataError, ParameterError
+
+__all__ = ["Layout", "as_utf8", "find_layout", "is_blank", "latin"]
+
+_SEPARATORS = ",;\t|"
+_SAMPLE = 1000
+_BOMS = ((codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"), (codecs.BOM_UTF16_LE, "utf-16"),
+         (codecs.BOM_UTF16_BE, "utf-16"))  # fmt: skip
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f]")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What the start of a text table tells.
+
+    Parameters
+    ----------
+    separator : str
+        One character.
+    names : list of str
+        The header, blanks around the names taken off.
+    lines : int
+        How many lines the header takes, blank lines before it included.
+    start : int
+        How many bytes these are.
+    sample : list of list of str
+        The first records, as far as they are seen whole.
+    newline : int
+        How many bytes end a line: 1, or 2 for CRLF.
+    quoted : bool
+        Whether there are quotes.
+    """
+
+    separator: str
+    names: list[str]
+    lines: int
+    start: int
+    sample: list[list[str]]
+    newline: int
+    quoted: bool
+
+
+def as_utf8(content: Content, encoding: str | None) -> Content:
+    """Return the content in UTF-8 with newlines that polars knows; files that are so already stay where they are."""
+    if encoding is None:
+        encoding = next((name for bom, name in _BOMS if content.head.startswith(bom)), None)
+    if encoding is not None:
+        try:
+            encoding = codecs.lookup(encoding).name
+            content = Content.of(content.name, content.load().decode(encoding).encode())
+        except LookupError:
+            raise ParameterError(f"encoding must be one that Python knows, got {encoding!r}") from None
+        except UnicodeError as error:
+            raise DataError(f"{content.name}: is not {encoding} text: {error}") from error
+    elif not _is_utf8(content.head):
+        content = latin(content)
+    if b"\x00" in content.head:
+        raise DataError(
+            f'{content.name} is not a text table (it holds NUL bytes); for UTF-16 text, pass encoding="utf-16"'
+        )
+    if b"\r" in content.head and b"\n" not in content.head:
+        content = Content.of(content.name, content.load().replace(b"\r", b"\n"))
+    return content
+
+
+def latin(content: Content) -> Content:
+    """Return content that is not UTF-8 as what it then usually is: Windows-1252, or else Latin-1."""
+    data = content.load()
+    try:
+        text = data.decode("cp1252")
+    except UnicodeDecodeError:
+        text = data.decode("latin-1")
+    return Content.of(content.name, text.encode())
+
+
+def _is_utf8(head: bytes) -> bool:
+    # The cut at the end of the head may go through a character.
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        decoder.decode(head)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def find_layout(content: Content, separator: str | None) -> Layout:
+    """Find out how a UTF-8 text table is laid out."""
+    if separator is not None and (len(separator) != 1 or separator in '"\r\n' or not separator.isascii()):
+        raise ParameterError(f"separator must be one ASCII character other than a quote, got {separator!r}")
+    head = content.head
+    if not head.strip(b"\xef\xbb\xbf\r\n\t "):
+        raise DataError(f"{content.name} starts with nothing but blanks")
+    chosen, records, lines = _split(head, separator, whole=content.size <= len(head))
+    while len(records) < 2 and len(head) < content.size:  # a header with very many names
+        head = content.first(4 * len(head))
+        chosen, records, lines = _split(head, separator, whole=content.size <= len(head))
+    names = [name.strip() for name in records[0]]
+    if any(_CONTROL.search(name) for name in names):
+        raise DataError(f"{content.name} is not a text table: its first line holds control characters")
+    if len(records) < 2:
+        raise DataError(f"{content.name} has a header but no rows")
+    start = 0
+    for _ in range(lines):
+        start = head.find(b"\n", start) + 1
+    crlf = head[max(start - 2, 0) : start] == b"\r\n"
+    return Layout(chosen, names, lines, start, records[1:], 2 if crlf else 1, b'"' in head[start:])
+
+
+def _split(head: bytes, separator: str | None, *, whole: bool) -> tuple[str, list[list[str]], int]:
+    """Return the separator that fits best, the first records, and the number of lines up to the header's end."""
+    text = head.decode("utf-8", errors="ignore").removeprefix("\ufeff")
+    candidates = separator or _SEPARATORS
+    parsed = [_parse(text, candidate, whole=whole) for candidate in candidates]
+    best = max(range(len(parsed)), key=lambda i: _consistency(parsed[i][0]))
+    return candidates[best], *parsed[best]
+
+
+def is_blank(record: Sequence[str]) -> bool:
+    """Tell a blank line from a record whose cells are all empty."""
+    return len(record) < 2 and not "".join(record).strip()
+
+
+def _parse(text: str, separator: str, *, whole: bool) -> tuple[list[list[str]], int]:
+    """Return the first records, header first, and the number of lines up to the header's end."""
+    reader = csv.reader(io.StringIO(text, newline="\n"), delimiter=separator, skipinitialspace=separator != " ")
+    records: list[list[str]] = []
+    lines = 0
+    try:
+        for record in reader:
+            if not is_blank(record):
+                records.append(record)
+                lines = lines or reader.line_num
+            if len(records) > _SAMPLE:
+                return records, lines
+    except csv.Error:  # a field beyond the csv module's limit: what was seen so far must do
+        return records or [[""]], lines
+    # The last record of a head is cut short somewhere.
+    return (records if whole or len(records) < 2 else records[:-1]), lines
+
+
+def _consistency(records: list[list[str]]) -> tuple[bool, float, int]:
+    """Prefer separators that split the header, and every record alike; then those that split more."""
+    width = len(records[0])
+    alike = sum(len(record) == width for record in records) / len(records)
+    return width > 1, alike, width

@@ -1,0 +1,255 @@
+"""The front door: any table of categories -> `Dataset`."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from mapdag.data.checks import MAX_LEVELS, code_dtype, declared_levels
+from mapdag.data.dataset import Dataset
+from mapdag.data.discretize import Discretization, Plan, choose_cuts, cut
+from mapdag.data.labels import text_of
+from mapdag.data.problems import Problems, listed, unknown_names
+from mapdag.data.settle import Continuous, Rules, Settled, add_missing, encode, settle
+from mapdag.data.source import Weights, chosen_columns, open_table, read_weights
+from mapdag.errors import DataError, MapdagWarning, ParameterError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["read"]
+
+
+def read(
+    source: Any,
+    *,
+    levels: Mapping[str, Sequence[Any] | int] | str | os.PathLike[str] | None = None,
+    like: Any = None,
+    weights: str | ArrayLike | None = None,
+    drop: str | Iterable[str] = (),
+    missing: Literal["error", "drop", "level"] = "error",
+    missing_values: str | Iterable[Any] = (),
+    discretize: Discretization | None = None,
+    codes: bool = False,
+    max_levels: int = 256,
+    separator: str | None = None,
+    encoding: str | None = None,
+) -> Dataset:
+    r"""Read a table of categories.
+
+    Levels are what is declared: by `levels` or `like`, by pandas' Categorical, polars' Enum or an Arrow dictionary,
+    whether they are observed or not. Elsewhere they are the distinct values: in numeric order if all are numbers, else
+    in the order of their code points. A polars Categorical declares levels only if it has `polars.Categories` of its
+    own: the strings of those that are global or shared may be another column's.
+
+    Parameters
+    ----------
+    source : path, bytes, open file, DataFrame, Arrow table, array, dict or Dataset
+        A file of CSV or similar text (possibly compressed: .gz, .bz2, .xz, .zst), Parquet or Arrow (Feather, IPC),
+        told apart by their content; a pandas or polars DataFrame; anything with `__arrow_c_stream__`; a numpy array
+        (rows, columns), or a structured one; a dict of sequences by name; a dataset. The first line of a text file
+        holds the names.
+    levels : mapping, or path of a JSON file, optional
+        Level labels of some or all columns, in order. They are matched by text, 1 and True being "1" and "True".
+    like : object with a mapping `levels`, optional
+        A dataset or a network whose columns and levels the table must have, in any order of columns.
+    weights : str or array, optional
+        How many observations each row stands for: a column (which then is no variable) or an array. Rows of weight 0
+        are left out.
+    drop : str or iterable of str
+        Columns to leave out; "" for those without a name.
+    missing : {"error", "drop", "level"}
+        What to do about missing values: refuse them, leave out the rows that have any, or make them the last level of
+        their column, labelled "NA" (or "<missing>" where "NA" is a label already).
+    missing_values : str or iterable
+        Labels that mean "missing", on top of nulls, blanks, and the texts NA, N/A, #N/A, <NA>, NaN, nan, null, NULL,
+        "?" and "."; any of these is an ordinary label where it is declared.
+    discretize : str, mapping or Cuts, optional
+        How to cut continuous columns: a method for all of them, "quantile" (three bins), "interval(5)" or
+        "hartemink"; or a mapping from columns to a method, a number of quantiles, or a list of cut points; or what
+        `mapdag.data.discretize` returned.
+    codes : bool
+        Whether columns with levels declared by `levels` or `like` hold positions in them, from 0, instead of labels.
+    max_levels : int
+        More levels than this (at most 65,536) are taken for a mistake in a column not in `levels` or `like`.
+    separator : str, optional
+        What separates the fields of a text file; by default a comma, semicolon, tab or bar, whichever fits.
+    encoding : str, optional
+        The encoding of a text file; by default UTF-8, UTF-16 if it says so, or else Windows-1252.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    DataError
+        If the table cannot be used as it is. One error tells all that is wrong with the columns, and the options
+        to pass. Rows are counted from 1.
+
+    Examples
+    --------
+    >>> from mapdag.data import read
+    >>> data = read(b"sex,cough\nf,yes\nm,no\nm,yes\n", levels={"cough": ["no", "yes", "unsure"]})
+    >>> data
+    Dataset(3 rows, 2 columns, 2-3 levels)
+    >>> data.levels["sex"], data.levels["cough"]
+    (('f', 'm'), ('no', 'yes', 'unsure'))
+    """
+    if missing not in {"error", "drop", "level"}:
+        raise ParameterError(f'missing must be "error", "drop" or "level", got {missing!r}')
+    if not isinstance(max_levels, int | np.integer) or not 2 <= max_levels <= MAX_LEVELS:
+        raise ParameterError(f"max_levels must be between 2 and {MAX_LEVELS:,}, got {max_levels!r}")
+    if levels is not None and like is not None:
+        raise ParameterError("levels and like cannot be given together")
+    table = open_table(source, separator, encoding)
+    positions = chosen_columns(table, drop, weights)
+    declared = _declared(levels, like, list(positions))
+    plan = Plan.of(discretize)
+    plan.check(positions)
+    extra = [missing_values] if isinstance(missing_values, str) else missing_values
+    rules = Rules(
+        declared=declared,
+        closed=like is not None,
+        codes=codes,
+        missing=missing,
+        missing_values=frozenset(text_of(value) for value in extra),
+        max_levels=int(max_levels),
+        cut=frozenset(plan.columns),
+        cut_continuous=plan.default is not None,
+    )
+    row_weights = read_weights(table, weights, rules)
+    problems = Problems()
+    found = [settle(table.pop(position, rules), rules, problems) for position in positions.values()]
+    problems.raise_any()
+    columns, row_weights = _without_rows(found, row_weights, rules)
+    settled = _cut_continuous(columns, plan, rules, row_weights)
+    if table.header:
+        _warn_if_header_is_data(settled, table.source)
+    return _assemble(settled, list(positions), row_weights)
+
+
+def _declared(levels: Any, like: Any, names: list[str]) -> dict[str, tuple[str, ...]]:
+    """Return the declared levels by column."""
+    if like is None:
+        return declared_levels(_from_json(levels) if isinstance(levels, str | os.PathLike) else levels, names)
+    known = getattr(like, "levels", None)
+    if not isinstance(known, Mapping):
+        raise ParameterError(
+            f"like must have a mapping `levels`, as datasets and networks do, got {type(like).__name__}"
+        )
+    lacking = [str(name) for name in known if name not in set(names)]
+    if lacking:
+        raise unknown_names(lacking, names, "like")
+    extra = [name for name in names if name not in known]
+    if extra:
+        drop = json.dumps(extra, ensure_ascii=False)
+        raise DataError(f"like: the table has columns that it lacks, {listed(extra)}: pass drop={drop}")
+    return declared_levels(known, names)
+
+
+def _from_json(path: str | os.PathLike[str]) -> Any:
+    try:
+        content = Path(path).expanduser().read_bytes()
+        if content.startswith(b"\x1f\x8b"):
+            content = gzip.decompress(content)
+        found = json.loads(content.decode("utf-8-sig"))
+    except OSError as error:
+        raise DataError(f"levels: {os.fspath(path)}: {error.strerror or error}") from error
+    except ValueError as error:
+        raise DataError(f"levels: {os.fspath(path)} is not JSON: {error}") from error
+    if not isinstance(found, dict):
+        raise DataError(f"levels: {os.fspath(path)} must hold an object, column name -> list of labels")
+    return found
+
+
+def _without_rows(
+    columns: Sequence[Settled | Continuous | None], weights: Weights | None, rules: Rules
+) -> tuple[list[Settled | Continuous], Weights | None]:
+    """Leave out the rows of weight 0 and, if so asked, those with missing values."""
+    whole = [column for column in columns if column is not None]
+    keep: NDArray[np.bool_] | None = None if weights is None or weights.all() else weights > 0
+    if keep is not None and not keep.any():
+        raise DataError("weights: all of them are 0, which leaves no rows")
+    if rules.missing == "drop":
+        for column in whole:
+            gone = _missing_rows(column)
+            if gone is not None:
+                keep = ~gone if keep is None else keep & ~gone
+    if keep is None:
+        return whole, weights
+    if not keep.any():
+        counts = {column.name: int(gone.sum()) for column in whole if (gone := _missing_rows(column)) is not None}
+        worst = sorted(counts, key=lambda name: -counts[name])[:5]
+        figures = ", ".join(f"{name!r} ({counts[name]:,})" for name in worst)
+        raise DataError(
+            f'missing="drop" leaves none of the {len(keep):,} rows: each has a missing value; most are in {figures}: '
+            f'pass missing="level", or drop={json.dumps(worst[:1], ensure_ascii=False)}'
+        )
+    for column in whole:
+        if isinstance(column, Settled):
+            column.codes = column.codes[keep]
+        else:
+            column.index = column.index[keep]
+    return whole, None if weights is None else weights[keep]
+
+
+def _missing_rows(column: Settled | Continuous) -> NDArray[np.bool_] | None:
+    """Return where a column is missing, or None if nowhere."""
+    if isinstance(column, Settled):
+        size = len(column.levels)
+        return column.codes == size if int(column.codes.max()) == size else None
+    gone = np.isnan(column.numbers)
+    return gone[column.index] if gone.any() else None
+
+
+def _cut_continuous(
+    columns: Sequence[Settled | Continuous], plan: Plan, rules: Rules, weights: Weights | None
+) -> list[Settled]:
+    """Cut the columns that are to be cut."""
+    continuous = [column for column in columns if isinstance(column, Continuous)]
+    if not continuous:
+        return [column for column in columns if isinstance(column, Settled)]
+    others = [column for column in columns if isinstance(column, Settled)]
+    cuts = choose_cuts(continuous, others, plan, weights)
+    problems, settled = Problems(), []
+    for column in columns:
+        result: Settled | None = column if isinstance(column, Settled) else cut(column, cuts)
+        if isinstance(column, Continuous) and result is not None:
+            if column.name in rules.declared:
+                labels = [*result.levels, None]
+                result = encode(column.name, result.codes, labels, rules.declared[column.name], rules, problems)
+            if result is not None and int(result.codes.max()) == len(result.levels) and not add_missing(result, rules):
+                raise DataError(f"column {column.name!r} has missing values, but `like` has no level for them")
+        if result is not None:
+            settled.append(result)
+    problems.raise_any()
+    return settled
+
+
+def _warn_if_header_is_data(columns: Sequence[Settled], source: str) -> None:
+    """A file without a header loses its first row to the names; they then are levels like any others."""
+    if all(column.name in column.levels for column in columns):
+        warnings.warn(
+            f"the names of the columns ({listed([column.name for column in columns], 5)}) are values of these very "
+            f"columns: if the first line of {source} holds data, put a line of names before it",
+            MapdagWarning,
+            stacklevel=3,
+        )
+
+
+def _assemble(columns: Sequence[Settled], order: Sequence[str], weights: Weights | None) -> Dataset:
+    by_name = {column.name: column for column in columns}
+    levels = {name: by_name[name].levels for name in order}
+    shape = (len(order), len(columns[0].codes))
+    codes = np.empty(shape, dtype=code_dtype([len(labels) for labels in levels.values()]))
+    for row, name in zip(codes, order, strict=True):
+        row[:] = by_name.pop(name).codes
+    return Dataset._trusted(tuple(order), levels, codes, weights)  # noqa: SLF001

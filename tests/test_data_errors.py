@@ -1,0 +1,219 @@
+"""What read() says about columns that cannot be used: the column, the figures, the rows, and the option to pass."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from mapdag.data import read
+from mapdag.errors import DataError, MapdagError
+
+DAYS = [dt.date(2020, 1, 1) + dt.timedelta(days=i) for i in range(40)]
+CONTINUOUS = [i + 0.5 for i in range(40)]
+
+
+def message(source, **options):
+    with pytest.raises(DataError) as error:
+        read(source, **options)
+    assert isinstance(error.value, MapdagError)
+    return str(error.value)
+
+
+def both(values, **options):
+    """Return the message for a table in memory and for its text."""
+    frame = pl.DataFrame({"col": values, "other": ["a", "b"] * (len(values) // 2)}, strict=False)
+    return [message(frame, **options), message(frame.write_csv().encode(), **options)]
+
+
+def test_continuous_columns():
+    for text in both(CONTINUOUS):
+        assert "column 'col' looks continuous (40 distinct numbers from 0.5 to 39.5)" in text
+        assert 'discretize={"col": "quantile"} or drop=["col"]' in text
+    assert "looks continuous" in message(pd.DataFrame({"col": CONTINUOUS}))
+    assert "looks continuous" in message({"col": CONTINUOUS})
+    assert "looks continuous" in message(np.array([CONTINUOUS]).T)
+
+
+def test_few_or_whole_numbers_are_categories():
+    assert read({"x": [0.5, 1.5] * 20}).levels["x"] == ("0.5", "1.5")
+    assert read({"x": [float(i) for i in range(40)]}).cards.tolist() == [40]
+    assert read({"x": [0.1 * i for i in range(10)]}).cards.tolist() == [10]
+    assert read(pd.DataFrame({"x": [1.0, 2.0, np.nan] * 5}), missing="drop").levels["x"] == ("1", "2")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        pl.DataFrame({"when": DAYS}),
+        pd.DataFrame({"when": pd.to_datetime(DAYS)}),
+        pd.DataFrame({"when": pd.to_datetime(DAYS, utc=True)}),
+        {"when": DAYS},
+        {"when": np.array(DAYS, dtype="datetime64[D]")},
+        {"when": [day.isoformat() for day in DAYS]},
+        {"when": [f"{day.isoformat()}T12:00:00Z" for day in DAYS]},
+        ("when,x\n" + "\n".join(f"{day},{i % 2}" for i, day in enumerate(DAYS))).encode(),
+        pa.table({"when": DAYS}),
+    ],
+)
+def test_dates_have_their_own_message(source):
+    text = message(source)
+    assert "'when' holds dates or times (40 distinct, '2020-01-01" in text
+    assert 'drop=["when"]' in text
+
+
+def test_identifiers():
+    for text in both([f"p{i}" for i in range(300)]):
+        assert "'col' has 300 levels, like an identifier (max_levels is 256)" in text
+        assert 'drop=["col"] or max_levels=300' in text
+    for text in both(list(range(300))):
+        assert 'discretize={"col": "quantile"}' in text
+    assert "max_levels is 3" in message({"x": list("abcd")}, max_levels=3)
+    assert "declares 300 levels" in message(pd.DataFrame({"x": pd.Categorical(["1"], [str(i) for i in range(300)])}))
+    text = message({"x": np.arange(70_000)}, max_levels=65536)
+    assert "70,000 levels" in text
+    assert "or max_levels=" not in text
+
+
+def test_decimal_commas_are_suspected():
+    text = "x;y\n" + "\n".join(f"{i},5;{i % 2}" for i in range(300))
+    assert "decimal commas" in message(text.encode())
+
+
+def test_missing_values():
+    for text in both(["a", None, "b", None] * 3):
+        assert "'col' has missing values in 6 of 12 rows (rows 2, 4, 6, 8, 10, ...)" in text
+        assert 'missing="drop" or missing="level"' in text
+    text = message({"x": ["a", "?", "b"]})
+    assert "(written '?') in 1 of 3 rows (row 2)" in text
+    assert 'levels={"x": ["a", "b", "?"]}' in text
+
+
+def test_columns_without_any_value():
+    for text in both([None, None]):
+        assert "'col' holds no values: all 2 rows are missing" in text
+        assert 'drop=["col"]' in text
+    for option in ("drop", "level"):
+        assert "holds no values" in message({"x": [None, None], "y": [1, 2]}, missing=option)
+    assert "holds no values" in message(pd.DataFrame({"x": pd.Categorical([None], ["a", "b"])}))
+    assert "holds no values" in message({"x": ["NA", "?"]})
+
+
+def test_no_row_without_a_missing_value():
+    text = message({"x": ["a", None, "b", None, "b"], "y": [None, "u", None, "v", None]}, missing="drop")
+    assert 'missing="drop" leaves none of the 5 rows' in text
+    assert "'y' (3), 'x' (2)" in text
+    assert 'missing="level", or drop=["y"]' in text
+
+
+def test_constant_columns():
+    for text in both(["x"] * 4):
+        assert "'col' is constant (every value is 'x') and declares no second level" in text
+        assert 'drop=["col"] or levels={"col": ["x", ...]}' in text
+    assert read({"x": ["a", "a"]}, levels={"x": ["a", "b"]}).levels["x"] == ("a", "b")
+    assert read(pd.DataFrame({"x": pd.Categorical(["a", "a"], ["a", "b"])})).n_columns == 1
+    assert read({"x": ["a", None]}, missing="level").levels["x"] == ("a", "NA")
+    assert "constant" in message({"x": ["a", None]}, missing="drop")
+    assert "constant" in message({"x": ["a", "a"]}, levels={"x": ["a"]})
+
+
+@pytest.mark.parametrize(
+    ("source", "kind"),
+    [
+        (pl.DataFrame({"x": [[1], [2]]}), "List"),
+        (pl.DataFrame({"x": [{"a": 1}, {"a": 2}]}), "Struct"),
+        (pl.DataFrame({"x": [b"a", b"b"]}), "Binary"),
+        (pd.DataFrame({"x": [[1], [2]]}), "list"),
+        (pd.DataFrame({"x": pd.Series([{"a": 1}, {"a": 2}], dtype=object)}), "dict"),
+        ({"x": [b"a", b"b"]}, "bytes"),
+        ({"x": [(1, 2), (3, 4)]}, "tuple"),
+        ({"x": [([1], 2), ([3], 4)]}, "tuple"),
+        ({"x": np.array([1j, 2j])}, "complex"),
+        ({"x": np.zeros((2, 2))}, "list"),
+    ],
+)
+def test_values_that_cannot_be_categories(source, kind):
+    text = message(source)
+    assert re.search(rf"'x' holds .*{kind}.*, which cannot be categories", text)
+    assert 'drop=["x"]' in text
+
+
+def test_values_that_are_not_declared():
+    text = message({"x": ["a", "b", "c", "b"]}, levels={"x": ["a", "d"]})
+    assert "'x' has the value 'b' in 3 of 4 rows (rows 2, 3, 4) (2 such values: 'b', 'c')" in text
+    assert "the declared levels are 'a', 'd'" in text
+    assert 'levels={"x": ["a", "d", "b", "c"]} or missing_values=["b", "c"]' in text
+    frame = pd.DataFrame({"x": pd.Categorical(["a", "a"], ["a", "b", "z"])})
+    assert read(frame, levels={"x": ["b", "a"]}).levels["x"] == ("b", "a")
+
+
+def test_levels_for_columns_that_are_not_there():
+    text = message({"Smoker": [1, 2], "age": [1, 2]}, levels={"smoker": [1, 2], "aeg": [1], "zzz": [1]})
+    assert "levels: no column 'smoker' (did you mean 'Smoker'?), 'aeg' (did you mean 'age'?), 'zzz'" in text
+    assert "the columns are 'Smoker', 'age'" in text
+
+
+def test_everything_is_said_at_once():
+    n = 400
+    source = pl.DataFrame(
+        {
+            "id": [f"p{i}" for i in range(n)],
+            "age": [i / 7 for i in range(n)],
+            "sex": ["f", "m", None, "m"] * (n // 4),
+            "site": ["A"] * n,
+            "ok": ["x", "y"] * (n // 2),
+            "dose": [None, *(i / 3 for i in range(n - 1))],
+        }
+    )
+    text = message(source)
+    lines = text.splitlines()
+    assert lines[0] == "5 columns cannot be used as they are:"
+    assert [line.split()[0] for line in lines[1:-1]] == ["'id'", "'age'", "'sex'", "'site'", "'dose'", "'dose'"]
+    assert (
+        lines[-1]
+        == 'All at once: drop=["id", "site"], discretize={"age": "quantile", "dose": "quantile"}, missing="drop"'
+    )
+    # What it says works.
+    options = {"drop": ["id", "site"], "discretize": {"age": "quantile", "dose": "quantile"}, "missing": "drop"}
+    assert read(source, **options).names == ("age", "sex", "ok", "dose")
+
+
+def test_two_problems_of_one_column():
+    text = message({"x": [*CONTINUOUS, None], "y": ["a"] * 20 + ["b"] * 21})
+    assert text.startswith("column 'x' cannot be used as it is:\n")
+    assert 'All at once: discretize={"x": "quantile"}, missing="drop"' in text
+
+
+def test_long_lists_are_cut_short():
+    text = message({f"c{i}": ["x", "x"] for i in range(30)})
+    assert text.startswith("30 columns")
+    assert "... and 20 more columns" in text
+    assert text.count("is constant") == 10
+    assert '"c24", ...]' in text
+
+
+def test_tables_that_are_none():
+    for source in (3, None, [1, 2], pd.Series([1, 2]), pl.Series([1, 2]), np.zeros(3), np.zeros((2, 2, 2), dtype=int)):
+        assert "array" in message(source)
+    assert "no rows" in message(pl.DataFrame({"x": []}))
+    assert "no columns" in message(pl.DataFrame())
+    assert "no columns" in message({})
+    assert "differ in length: 'a': 2, 'b': 1" in message({"a": [1, 2], "b": [1]})
+    assert "column 'a' of the dict must be a sequence" in message({"a": "text"})
+    assert "more than one column named '1'" in message(pd.DataFrame([[1, 2]], columns=[1, "1"]))
+
+
+def test_a_stream_that_breaks_is_reported():
+    schema = pa.schema([("x", pa.string())])
+
+    def batches():
+        yield pa.record_batch({"x": ["a", "b"]})
+        raise ValueError("the disk is full")
+
+    source = pa.RecordBatchReader.from_batches(schema, batches())
+    assert "the Arrow table cannot be read" in message(source)
