@@ -6,9 +6,11 @@
     ├── DataError (ValueError)        a table cannot be used as it is; names the column, the rows and the way out
     ├── GraphError (ValueError)       nodes or arcs that make no sense
     │   └── CycleError                a directed cycle; `cycle` lists its nodes
+    ├── NetworkError (ValueError)     probabilities that do not fit their graph, or evidence that cannot happen
     ├── ParameterError (ValueError)   an option outside its range; names the option, the rule and the value
     ├── NotationError (ValueError)    a score expression that cannot be read; `position` points into it
     ├── FormatError (ValueError)      a file that cannot be parsed; carries line and column
+    ├── FileError (OSError)           a file that cannot be opened or written; names the path and the reason
     ├── CapacityError                 the request needs more memory or time than is sensible
     └── MissingExtraError (ImportError)  an optional package is needed; says how to install it
 
@@ -44,6 +46,10 @@ class CycleError(GraphError):
     def __init__(self, cycle: Sequence[str]) -> None:
         self.cycle = tuple(cycle)
         super().__init__(f"the arcs contain a cycle: {' -> '.join(self.cycle)}")
+
+
+class NetworkError(MapdagError, ValueError):
+    """Probabilities that do not fit their graph, or evidence that cannot happen."""
 
 
 class ParameterError(MapdagError, ValueError):
@@ -83,11 +89,15 @@ class FormatError(MapdagError, ValueError):
     """
 
     def __init__(self, message: str, source: str, line: int | None = None, column: int | None = None) -> None:
-        self.source, self.line, self.column = source, line, column
+        self.message, self.source, self.line, self.column = message, source, line, column
         place = source if line is None else f"{source}, line {line}"
         if column is not None:
             place += f", column {column}"
         super().__init__(f"{place}: {message}")
+
+
+class FileError(MapdagError, OSError):
+    """A file cannot be opened or written."""
 
 
 class CapacityError(MapdagError):

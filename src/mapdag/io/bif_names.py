@@ -1,0 +1,149 @@
+r"""Names and labels in BIF: telling them apart, quoted or bare, and quoting those that cannot stand bare.
+
+The format knows neither escapes nor names with quotation marks in them. Here `\"` and `\\` in a quoted name stand for
+a quotation mark and a backslash; any other backslash stands for itself.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from typing import TYPE_CHECKING
+
+from mapdag.errors import NetworkError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
+QUOTED = r'"(?:[^"\\\n]|\\.)*"'
+"""The pattern of a quoted name."""
+
+_WHOLE = re.compile(QUOTED)
+_BY_COMMAS = re.compile(rf"\s*({QUOTED}|[^,]*?)\s*(,|$)")
+_BY_COMMAS_OR_BARS = re.compile(rf"\s*({QUOTED}|[^,|]*?)\s*([,|]|$)")
+_BY_BLANKS = re.compile(rf"{QUOTED}|[^\s,]+")
+_BRACKETS = re.compile(r"[(\[]|[)\]]|,")
+_ESCAPE = re.compile(r'\\(["\\])')
+_BARE = re.compile(r'[^\s,;|(){}\[\]"\\]+')
+
+
+def quote(name: str) -> str:
+    r"""Write a name, in quotation marks where it cannot do without.
+
+    Examples
+    --------
+    >>> print(quote("0-3_days"), quote("a b"), quote('5"'))
+    0-3_days "a b" "5\""
+    """
+    if _BARE.fullmatch(name) and "//" not in name and "/*" not in name:
+        return name
+    if min(name) < " ":
+        raise NetworkError(f"BIF cannot hold the name {name!r}: it has a line break or the like; rename it")
+    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def unquote(token: str) -> str:
+    r"""Return the name that a token stands for.
+
+    Examples
+    --------
+    >>> print(unquote(' a b '), unquote('"5\\""'))
+    a b 5"
+    """
+    token = token.strip()
+    return _ESCAPE.sub(r"\1", token[1:-1]) if _WHOLE.fullmatch(token) else token
+
+
+def split_labels(text: str, count: int | None) -> list[str]:
+    """Split the levels of a variable, by commas or blanks, whichever gives the declared number of them.
+
+    Commas in bare labels are understood inside brackets only, where programs that cut numbers into intervals put them.
+
+    Examples
+    --------
+    >>> split_labels('"true" "false"', 2), split_labels("low, very high", 2), split_labels("[0,1], (1,2.5]", 2)
+    (['true', 'false'], ['low', 'very high'], ['[0,1]', '(1,2.5]'])
+    """
+    by_commas = [unquote(token) for token in _tokens(_BY_COMMAS, text)]
+    if count is None:
+        return by_commas
+    return _first([lambda: by_commas, lambda: _by_blanks(text), lambda: _by_outer_commas(text)], count) or by_commas
+
+
+def split_family(text: str, known: Collection[str]) -> list[str]:
+    """Split a node and its parents, separated by commas, bars or blanks; `known` tells which names have blanks.
+
+    Examples
+    --------
+    >>> split_family("wet grass | rain, sun", ["wet grass", "rain", "sun"])
+    ['wet grass', 'rain', 'sun']
+    >>> split_family('"light-on" "family-out"', ["light-on", "family-out"])
+    ['light-on', 'family-out']
+    """
+    names = []
+    for token in _tokens(_BY_COMMAS_OR_BARS, text):
+        name, parts = unquote(token), _by_blanks(token)
+        names += parts if name not in known and all(part in known for part in parts) else [name]
+    return names
+
+
+def split_configuration(text: str, levels: Sequence[Collection[str]]) -> list[str]:
+    """Split the levels of the parents; `levels` holds those that each may have.
+
+    Examples
+    --------
+    >>> split_configuration("(0,1], very high", [["(0,1]", "(1,2]"], ["low", "very high"]])
+    ['(0,1]', 'very high']
+    """
+    by_commas = [unquote(token) for token in _tokens(_BY_COMMAS, text)]
+    for candidate in (by_commas, _by_blanks(text), _by_known(text, levels)):
+        if len(candidate) == len(levels) and all(map(operator.contains, levels, candidate)):
+            return candidate
+    return by_commas
+
+
+def _first(ways: Sequence[Callable[[], list[str]]], count: int) -> list[str] | None:
+    """Return the result of the first way that gives so many items."""
+    return next((items for way in ways if len(items := way()) == count), None)
+
+
+def _tokens(pattern: re.Pattern[str], text: str) -> list[str]:
+    """Split by separators, which do not count inside quotation marks; one at the end is allowed."""
+    items = []
+    for match in pattern.finditer(text.strip()):
+        items.append(match[1])
+        if not match[2]:
+            break
+    while items and not items[-1]:
+        items.pop()
+    return items
+
+
+def _by_blanks(text: str) -> list[str]:
+    return [unquote(token) for token in _BY_BLANKS.findall(text)]
+
+
+def _by_outer_commas(text: str) -> list[str]:
+    """Split by the commas that are not inside brackets of any kind."""
+    items, depth, start = [], 0, 0
+    for match in _BRACKETS.finditer(text):
+        if match.group() != ",":
+            depth += 1 if match.group() in "([" else -1
+        elif depth <= 0:
+            items.append(text[start : match.start()])
+            start = match.end()
+    return [unquote(item) for item in (*items, text[start:])]
+
+
+def _by_known(text: str, levels: Sequence[Collection[str]]) -> list[str]:
+    """Find labels one after the other, the longest first; nothing where they do not fit."""
+    text = text.lstrip(" \t\r\n,")
+    if not levels:
+        return []
+    for label in sorted(levels[0], key=len, reverse=True):
+        if text.startswith(label) and (len(text) == len(label) or text[len(label)] in ", \t\r\n"):
+            rest = _by_known(text[len(label) :], levels[1:])
+            if len(rest) == len(levels) - 1 and (rest or not text[len(label) :].strip(" \t\r\n,")):
+                return [label, *rest]
+    return []

@@ -1,0 +1,238 @@
+"""Reading networks in the Interchange Format for Bayesian Networks (BIF), as this and other programs write it.
+
+The format is that of version 0.15 (Cozman, 1996), with the liberties that programs take: separators may be commas or
+blanks, names may be quoted or bare, configurations come in any order. Comments, properties and the name of the network
+are skipped. What a file means is never guessed: whatever is not clear is an error that says where it is.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mapdag.errors import CapacityError, CycleError, FormatError
+from mapdag.graphs import DAG
+from mapdag.io.bif_names import split_configuration, split_family
+from mapdag.io.bif_scanner import Family, Scanner
+from mapdag.networks import BayesianNetwork
+from mapdag.networks.checks import MAX_ENTRIES, MAX_PARENTS, TOLERANCE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+
+def read_bif(text: str, source: str = "BIF text", *, tolerance: float = TOLERANCE) -> BayesianNetwork:
+    """Read a network from text in BIF.
+
+    Parameters
+    ----------
+    text : str
+        The whole file.
+    source : str
+        What to call it in errors.
+    tolerance : float
+        How far from one the probabilities of a configuration may sum; within, they are divided by their sum.
+
+    Raises
+    ------
+    FormatError
+        If the text cannot be read, with the line and the column of the trouble.
+
+    Examples
+    --------
+    >>> net = read_bif('''
+    ... network rain { }
+    ... variable rain { type discrete [ 2 ] { no, yes }; }
+    ... variable "wet grass" { type discrete [ 2 ] { no, yes }; }
+    ... probability ( rain ) { table 0.8, 0.2; }
+    ... probability ( "wet grass" | rain ) { (no) 0.9, 0.1; (yes) 0.05, 0.95; }
+    ... ''')
+    >>> net.nodes, net.probability("wet grass", "yes", rain="yes")
+    (('rain', 'wet grass'), 0.95)
+    """
+    return _Builder(Scanner(text, source), tolerance).network()
+
+
+class _Builder:
+    """Makes a network of what was found in a file."""
+
+    def __init__(self, file: Scanner, tolerance: float) -> None:
+        self._file = file
+        self._levels = file.levels
+        self._tolerance = tolerance
+
+    def network(self) -> BayesianNetwork:
+        """Return the network."""
+        if not self._levels:
+            self._file.fail(0, "there is no variable in this file")
+        parents: dict[str, tuple[str, ...]] = {}
+        tables: dict[str, NDArray[np.float64]] = {}
+        for family in self._file.families:
+            node, *rest = self._members(family)
+            if node in tables:
+                self._file.fail(family.position, f"the probabilities of {node!r} are given twice")
+            parents[node] = tuple(rest)
+            tables[node] = self._table(family, node, rest)
+        for node in self._levels:
+            if node not in tables:
+                self._file.fail(len(self._file.text), f"the probabilities of {node!r} are missing")
+        return self._assemble(parents, tables)
+
+    def _assemble(
+        self, parents: Mapping[str, Sequence[str]], tables: Mapping[str, NDArray[np.float64]]
+    ) -> BayesianNetwork:
+        """Put the tables together, their axes in node order."""
+        try:
+            dag = DAG(self._levels, [(parent, node) for node, family in parents.items() for parent in family])
+            cpts = {}
+            for node in dag.nodes:
+                axes = [parents[node].index(parent) for parent in dag.parents(node)]
+                cpts[node] = tables[node].transpose(*axes, len(axes))
+            return BayesianNetwork(dag, self._levels, cpts, tolerance=self._tolerance)
+        except CycleError as error:
+            raise FormatError(str(error), self._file.source) from error
+
+    def _members(self, family: Family) -> list[str]:
+        """Return the node of a probability block and its parents."""
+        names = split_family(family.header, self._levels)
+        for name in names:
+            if name not in self._levels:
+                self._file.fail(family.position, f"the variable {name!r} is not declared")
+            if names.count(name) > 1:
+                self._file.fail(family.position, f"{name!r} occurs twice in ({family.header.strip()})")
+        if not names:
+            self._file.fail(family.position, "there is no node between the parentheses")
+        return names
+
+    def _table(self, family: Family, node: str, parents: Sequence[str]) -> NDArray[np.float64]:
+        """Return the table of a probability block: one axis per parent, in the order of the file, then the node's."""
+        r, shape = len(self._levels[node]), [len(self._levels[parent]) for parent in parents]
+        q = math.prod(shape)
+        if q * r > MAX_ENTRIES or len(parents) > MAX_PARENTS:
+            raise CapacityError(
+                f"{self._file.source}: the table of {node!r} has {len(parents)} parents and {q * r:,} entries; at most "
+                f"{MAX_PARENTS} and {MAX_ENTRIES:,} are possible"
+            )
+        if "table" in family.whole:
+            return self._whole_table(family, node, [r, *shape])
+        table = np.full((q, r), np.nan)
+        if "default" in family.whole:
+            position, text = family.whole["default"]
+            row = self._numbers(text, position, r, f"one probability for each level of {node!r}")
+            self._check_sums(np.array([row]), [position], node)
+            table[:] = row
+        codes = self._configurations(family, parents)
+        expected = f"one probability for each level of {node!r}"
+        rows = [self._numbers(text, position, r, expected) for position, _, text in family.entries]
+        if rows:
+            values = np.array(rows)
+            self._check_sums(values, [position for position, _, _ in family.entries], node)
+            table[codes] = values
+        if np.isnan(table[:, 0]).any():
+            first = int(np.argmax(np.isnan(table[:, 0])))
+            labels = next(c for i, c in enumerate(product(*(self._levels[p] for p in parents))) if i == first)
+            count = int(np.isnan(table[:, 0]).sum())
+            what = f"configuration ({', '.join(labels)}) of {node!r}" if parents else f"probabilities of {node!r}"
+            more = f", and {count - 1:,} more of its {q:,}" if count > 1 else ""
+            self._file.fail(family.position, f"the {what} is missing{more}" if parents else f"the {what} are missing")
+        return table.reshape(*shape, r)
+
+    def _whole_table(self, family: Family, node: str, shape: Sequence[int]) -> NDArray[np.float64]:
+        """Return a table given as one list: all configurations for the first level of the node, then its second."""
+        position, text = family.whole["table"]
+        if family.entries or "default" in family.whole:
+            self._file.fail(position, f"the block of {node!r} has a 'table' and other entries; one of them must go")
+        size = math.prod(shape)
+        expected = f"one probability for each of the {shape[0]} levels of {node!r}"
+        if len(shape) > 1:
+            expected += f" and {size // shape[0]:,} configurations"
+        values: NDArray[np.float64] = np.array(self._numbers(text, position, size, expected)).reshape(shape[0], -1).T
+        self._check_sums(values, [position] * len(values), node)
+        return values.reshape(*shape[1:], shape[0])
+
+    def _numbers(self, text: str, position: int, count: int, expected: str) -> list[float]:
+        """Return the numbers of an entry."""
+        tokens = text.replace(",", " ").split()
+        try:
+            numbers = list(map(float, tokens))
+        except ValueError:
+            wrong = next(token for token in tokens if not _is_number(token))
+            self._file.fail(self._file.text.index(wrong, position), f"{wrong!r} is not a number")
+        if len(numbers) != count:
+            self._file.fail(position, f"expected {count:,} numbers, {expected}, got {len(numbers):,}")
+        return numbers
+
+    def _check_sums(self, rows: NDArray[np.float64], positions: Sequence[int], node: str) -> None:
+        """Refuse rows that are no distributions."""
+        sums = rows.sum(axis=1)
+        wrong = ~((np.abs(sums - 1) <= self._tolerance) & (rows >= 0).all(axis=1))
+        if not wrong.any():
+            return
+        first = int(np.argmax(wrong))
+        if not np.isfinite(rows[first]).all() or (rows[first] < 0).any():
+            what = "are not all between 0 and 1"
+        else:
+            what = f"sum to {sums[first]:.10g} instead of 1"
+        more = f" (and those of {int(wrong.sum()) - 1:,} more configurations)" if wrong.sum() > 1 else ""
+        hint = "; pass a larger tolerance to have them scaled" if abs(sums[first] - 1) < 0.1 else ""
+        self._file.fail(positions[first], f"the probabilities of {node!r} {what}{more}{hint}")
+
+    def _configurations(self, family: Family, parents: Sequence[str]) -> NDArray[np.int64]:
+        """Return the position of every entry's configuration in the table."""
+        strides = [math.prod(len(self._levels[p]) for p in parents[i + 1 :]) for i in range(len(parents))]
+        places = [
+            {label: code * stride for code, label in enumerate(self._levels[parent])}
+            for parent, stride in zip(parents, strides, strict=True)
+        ]
+        codes = []
+        seen: set[int] = set()
+        for position, text, _ in family.entries:
+            try:
+                code = sum([place[label.strip()] for place, label in zip(places, text.split(","), strict=True)])
+            except (KeyError, ValueError):
+                code = self._odd_configuration(position, text, parents, places)
+            if code in seen:
+                self._file.fail(position, f"the configuration ({text.strip()}) is given twice")
+            seen.add(code)
+            codes.append(code)
+        return np.array(codes, dtype=np.int64)
+
+    def _odd_configuration(
+        self, position: int, text: str, parents: Sequence[str], places: Sequence[Mapping[str, int]]
+    ) -> int:
+        """Return the position of a configuration that is not simply labels between commas, or say what is wrong."""
+        labels = split_configuration(text, places)
+        if len(labels) == len(parents) and all(map(operator.contains, places, labels)):
+            return sum(map(operator.getitem, places, labels))
+        if "\n" in text:
+            self._file.fail(position, "this entry does not end with ';'")
+        if len(labels) != len(parents):
+            names = ", ".join(parents) or "there are none"
+            self._file.fail(
+                position, f"expected one level for each of the {len(parents)} parents ({names}), got {len(labels)}"
+            )
+        wrong, label = next((i, label) for i, label in enumerate(labels) if label not in places[i])
+        return self._file.fail(
+            position, f"{parents[wrong]!r} has no level {label!r}; its levels are {_listed(places[wrong])}"
+        )
+
+
+def _is_number(token: str) -> bool:
+    try:
+        float(token)
+    except ValueError:
+        return False
+    return True
+
+
+def _listed(labels: Iterable[str], limit: int = 10) -> str:
+    """Write a few labels."""
+    shown = list(labels)
+    more = f" and {len(shown) - limit} more" if len(shown) > limit else ""
+    return ", ".join(map(repr, shown[:limit])) + more

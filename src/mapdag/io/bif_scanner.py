@@ -1,0 +1,197 @@
+"""Taking the text of a BIF file apart: variables with their levels, and probability blocks as text.
+
+What the blocks mean is for `bif_reader`, which knows all variables by then.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+from mapdag.errors import FormatError
+from mapdag.io.bif_names import QUOTED, split_labels, unquote
+
+_COMMENT = re.compile(rf"{QUOTED}|//[^\n]*|/\*.*?\*/|/\*", re.DOTALL)
+_BLANKS = re.compile(r"\s*")
+_BLOCK = re.compile(r"(network|variable|probability)\b\s*", re.IGNORECASE)
+_NAME = re.compile(rf'({QUOTED}|[^{{"]*?)\s*\{{')
+_FAMILY = re.compile(rf'\(((?:{QUOTED}|[^{{"])*)\)\s*\{{')
+_PROPERTY = re.compile(rf"property\b(?:{QUOTED}|[^;])*?;", re.IGNORECASE)
+_TYPE = re.compile(rf'type\s+(\w+)\s*(?:\[\s*(\d+)\s*\]\s*)?\{{((?:{QUOTED}|[^}}"])*)\}}\s*;?', re.IGNORECASE)
+# The first two alternatives are one: the plain case, and labels with quotes or parentheses, where the last parenthesis
+# before the numbers is the closing one.
+_ENTRY = re.compile(
+    rf"""\( ([^()";]*) \) \s* ([^();"]*) ;
+    | \( ((?:{QUOTED}|[^;"])*) \) \s* ([^();"]*) ;
+    | (table|default)\b ([^;]*) ;""",
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+@dataclass
+class Family:
+    """A probability block.
+
+    Parameters
+    ----------
+    position : int
+        Where it is.
+    header : str
+        The text between its parentheses.
+    entries : list of (position, configuration, numbers)
+        Its rows, as text.
+    whole : dict from keyword to (position, numbers)
+        Its `table` and `default`, as text.
+    """
+
+    position: int
+    header: str
+    entries: list[tuple[int, str, str]] = field(default_factory=list)
+    whole: dict[str, tuple[int, str]] = field(default_factory=dict)
+
+
+class Scanner:
+    """A file, read once: `levels` by variable, and `families`.
+
+    Parameters
+    ----------
+    text : str
+        The whole file.
+    source : str
+        What to call it in errors.
+    """
+
+    def __init__(self, text: str, source: str) -> None:
+        self.source = source
+        self.text = text
+        self.text = self._without_comments()
+        self.levels: dict[str, tuple[str, ...]] = {}
+        self.families: list[Family] = []
+        self._scan()
+
+    def fail(self, position: int, message: str) -> NoReturn:
+        """Raise `FormatError` for a place in the text."""
+        start = self.text.rfind("\n", 0, position) + 1
+        line = self.text.count("\n", 0, position) + 1
+        raise FormatError(message, self.source, line, position - start + 1)
+
+    def _unexpected(self, position: int, expected: str) -> NoReturn:
+        """Raise `FormatError` for something else than what was expected."""
+        if position >= len(self.text):
+            self.fail(position, f"the file ends where {expected} should be: it seems to be cut off")
+        found = self.text[position : position + 30].partition("\n")[0].strip()
+        hint = "; this looks like XML, which is another format" if found.startswith("<") else ""
+        self.fail(position, f"expected {expected}, got {found!r}{hint}")
+
+    def _without_comments(self) -> str:
+        """Return the text with comments blanked out, so that places stay the same."""
+        text = self.text
+        if "//" not in text and "/*" not in text:
+            return text
+
+        def blank(match: re.Match[str]) -> str:
+            found = match.group()
+            if found == "/*":
+                self.fail(match.start(), "this comment does not end")
+            return found if found.startswith('"') else re.sub(r"[^\n]", " ", found)
+
+        return _COMMENT.sub(blank, text)
+
+    def _skip(self, position: int) -> int:
+        """Return the position after blanks."""
+        match = _BLANKS.match(self.text, position)
+        return match.end() if match else position
+
+    # Blocks ----------------------------------------------------------------------------------------------------
+
+    def _scan(self) -> None:
+        """Go through the blocks."""
+        position = self._skip(0)
+        while position < len(self.text):
+            match = _BLOCK.match(self.text, position)
+            if match is None:
+                self._unexpected(position, "'network', 'variable' or 'probability'")
+            scan = {"network": self._scan_network, "variable": self._scan_variable}
+            position = self._skip(scan.get(match[1].lower(), self._scan_probability)(match.end()))
+
+    def _scan_network(self, position: int) -> int:
+        """Skip the block about the network: a name and properties."""
+        match = _NAME.match(self.text, position)
+        if match is None:
+            self._unexpected(position, "the name of the network and '{'")
+        return self._properties(match.end(), "'property ...;' or '}' of the network block")
+
+    def _properties(self, position: int, expected: str) -> int:
+        """Skip properties and the closing brace."""
+        position = self._skip(position)
+        while match := _PROPERTY.match(self.text, position):
+            position = self._skip(match.end())
+        if not self.text.startswith("}", position):
+            self._unexpected(position, expected)
+        return position + 1
+
+    def _scan_variable(self, position: int) -> int:
+        """Read the block about a variable: its name, its levels and properties."""
+        match = _NAME.match(self.text, position)
+        if match is None or not match[1]:
+            self._unexpected(position, "the name of a variable and '{'")
+        name = unquote(match[1])
+        if name in self.levels:
+            self.fail(position, f"the variable {name!r} is declared twice")
+        place = self._skip(match.end())
+        while skipped := _PROPERTY.match(self.text, place):
+            place = self._skip(skipped.end())
+        match = _TYPE.match(self.text, place)
+        if match is None:
+            self._unexpected(place, f"'type discrete [ n ] {{ level, level }};' of the variable {name!r}")
+        if match[1].lower() != "discrete":
+            self.fail(place, f"the variable {name!r} is {match[1]}; only discrete ones can be read")
+        self.levels[name] = self._labels(name, match)
+        return self._properties(match.end(), f"'property ...;' or '}}' of the variable {name!r}")
+
+    def _labels(self, name: str, match: re.Match[str]) -> tuple[str, ...]:
+        """Return the levels of a variable."""
+        count = int(match[2]) if match[2] else None
+        labels = split_labels(match[3], count)
+        if not labels or "" in labels:
+            self.fail(match.start(3), f"the variable {name!r} has an empty level")
+        if count is not None and len(labels) != count:
+            self.fail(
+                match.start(3),
+                f"the variable {name!r} declares {count} levels but lists {len(labels)}; "
+                "labels with commas or blanks must be quoted",
+            )
+        if len(set(labels)) < len(labels):
+            twice = next(label for label in labels if labels.count(label) > 1)
+            self.fail(match.start(3), f"the variable {name!r} lists its level {twice!r} twice")
+        return tuple(labels)
+
+    def _scan_probability(self, position: int) -> int:
+        """Read the block about the probabilities of a node; its entries stay text for now."""
+        match = _FAMILY.match(self.text, position)
+        if match is None:
+            self._unexpected(position, "'( node | parent, parent ) {'")
+        family = Family(position, match[1])
+        self.families.append(family)
+        position = self._skip(match.end())
+        entry, add = _ENTRY.match, family.entries.append
+        while not self.text.startswith("}", position):
+            match = entry(self.text, position)
+            if match is None:
+                skipped = _PROPERTY.match(self.text, position)
+                if skipped is None:
+                    self._unexpected(position, f"'(levels of the parents) probabilities;' or '}}' of ({family.header})")
+                position = self._skip(skipped.end())
+                continue
+            plain, numbers, odd, odd_numbers, keyword, rest = match.groups()
+            if plain is not None:
+                add((position, plain, numbers))
+            elif odd is not None:
+                add((position, odd, odd_numbers))
+            elif keyword.lower() in family.whole:
+                self.fail(position, f"there is a second '{keyword}' in this block")
+            else:
+                family.whole[keyword.lower()] = position, rest
+            position = self._skip(match.end())
+        return position + 1

@@ -1,0 +1,232 @@
+"""Which format a file has, and the functions that read and write networks and graphs in any of them.
+
+| format        | file names   | holds                                          |
+|---------------|--------------|------------------------------------------------|
+| "bif"         | .bif         | a network (`bif_reader`, `bif_writer`)         |
+| "json"        | .json        | a network or a graph (`schema`)                |
+| "dot"         | .dot, .gv    | a graph (`mapdag.graphs.dot`)                  |
+| "modelstring" | .txt         | a graph, as bnlearn writes it                  |
+| "csv"         | .csv         | a graph, as a table of arcs (`arcs`)           |
+
+Any of them may be gzipped, with ".gz" after the ending.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mapdag.errors import FormatError, GraphError, ParameterError
+from mapdag.graphs import DAG
+from mapdag.io import arcs, schema
+from mapdag.io.bif_reader import read_bif
+from mapdag.io.bif_writer import to_bif
+from mapdag.io.files import decode, read_text, write_text
+from mapdag.networks.checks import TOLERANCE
+
+if TYPE_CHECKING:
+    from mapdag.networks import BayesianNetwork
+
+_ENDINGS = {
+    ".bif": "bif",
+    ".json": "json",
+    ".dot": "dot",
+    ".gv": "dot",
+    ".txt": "modelstring",
+    ".modelstring": "modelstring",
+    ".csv": "csv",
+}
+_NETWORKS = ("bif", "json")
+_GRAPHS = ("json", "dot", "modelstring", "csv")
+# How each format starts, comments aside. Tried in this order.
+_STARTS = (
+    ("json", re.compile(r"\{")),
+    ("modelstring", re.compile(r"\[")),
+    ("dot", re.compile(r"(?:strict\s+)?(?:di)?graph\b", re.IGNORECASE)),
+    ("bif", re.compile(r"(?:network|variable|probability)\b", re.IGNORECASE)),
+    ("csv", re.compile(r'[^\n]*\bfrom"?\s*,\s*"?to\b', re.IGNORECASE)),
+)
+_LEADING = re.compile(r"(?:\s|//[^\n]*|/\*.*?\*/|^\#[^\n]*)*", re.DOTALL | re.MULTILINE)
+
+
+def read_network(
+    source: str | os.PathLike[str] | bytes | Any,
+    *,
+    format: str | None = None,  # noqa: A002 - the word everyone uses
+    tolerance: float = TOLERANCE,
+) -> BayesianNetwork:
+    """Read a network from a file.
+
+    Parameters
+    ----------
+    source : path, bytes, open file or str
+        A path, or what such a file holds. A string with a line break in it is text; any other string is a path.
+    format : {"bif", "json"}, optional
+        The format; by default the one that the ending of the path tells, else the one that the text looks like.
+    tolerance : float
+        How far from one the probabilities of a configuration may sum; within, they are divided by their sum.
+
+    Raises
+    ------
+    FileError
+        If the file cannot be opened.
+    FormatError
+        If it cannot be read, with the line and the column where that is known.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from mapdag.reference import network
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "asia.bif.gz")
+    ...     write_network(network("asia"), path)
+    ...     read_network(path) == network("asia")
+    True
+    """
+    text, name, ending = _open(source)
+    kind = _choose(format, ending, text, name, _NETWORKS)
+    if kind == "bif":
+        return read_bif(text, name, tolerance=tolerance)
+    if kind == "json":
+        return schema.network_from_json(text, name, tolerance=tolerance)
+    raise FormatError(f"this is a graph ({kind}) without probabilities; read it with read_graph", name)
+
+
+def read_graph(source: str | os.PathLike[str] | bytes | Any, *, format: str | None = None) -> DAG:  # noqa: A002
+    r"""Read a graph from a file, or the graph of a network.
+
+    Parameters
+    ----------
+    source : path, bytes, open file or str
+        As for `read_network`. Text starting with "[" is a model string, with or without a line break.
+    format : {"bif", "json", "dot", "modelstring", "csv"}, optional
+        As for `read_network`.
+
+    Examples
+    --------
+    >>> read_graph("[A][B|A]")
+    <DAG [A][B|A]>
+    >>> read_graph(b"from,to\nA,B\n")
+    <DAG [A][B|A]>
+    """
+    text, name, ending = _open(source)
+    kind = _choose(format, ending, text, name, ("bif", *_GRAPHS))
+    if kind == "bif":
+        return read_bif(text, name).dag
+    if kind == "json":
+        return schema.graph_from_json(text, name)
+    if kind == "csv":
+        return arcs.from_arcs(text, name)
+    try:
+        return DAG.from_dot(text) if kind == "dot" else DAG.from_modelstring(text.strip())
+    except FormatError as error:
+        raise FormatError(error.message, name, error.line, error.column) from None
+    except GraphError as error:
+        raise FormatError(str(error), name) from error
+
+
+def write_network(network: BayesianNetwork, path: str | os.PathLike[str], *, format: str | None = None) -> None:  # noqa: A002
+    """Write a network to a file, in full or not at all.
+
+    Parameters
+    ----------
+    network : BayesianNetwork
+    path : path
+        A name that ends in ".gz" is compressed.
+    format : {"bif", "json"}, optional
+        By default what the ending tells.
+
+    Raises
+    ------
+    FileError
+        If the file cannot be written; whatever it held before is still there.
+    """
+    kind = format or _ending(path)
+    if kind not in _NETWORKS:
+        raise ParameterError(_refusal("a network", path, kind, _NETWORKS))
+    write_text(path, to_bif(network) if kind == "bif" else schema.network_to_json(network))
+
+
+def write_graph(dag: DAG, path: str | os.PathLike[str], *, format: str | None = None) -> None:  # noqa: A002
+    """Write a graph to a file, in full or not at all.
+
+    Parameters
+    ----------
+    dag : DAG
+    path : path
+        A name that ends in ".gz" is compressed.
+    format : {"json", "dot", "modelstring", "csv"}, optional
+        By default what the ending tells.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "graph.csv")
+    ...     write_graph(DAG(["A", "B"], [("A", "B")]), path)
+    ...     path.read_text().split()
+    ['from,to', 'A,B']
+    """
+    writers = {
+        "json": schema.graph_to_json,
+        "dot": lambda dag: dag.to_dot() + "\n",
+        "modelstring": lambda dag: dag.to_modelstring() + "\n",
+        "csv": arcs.to_arcs,
+    }
+    kind = format or _ending(path)
+    if kind not in writers:
+        raise ParameterError(_refusal("a graph", path, kind, _GRAPHS))
+    write_text(path, writers[kind](dag))
+
+
+def _open(source: str | os.PathLike[str] | bytes | Any) -> tuple[str, str, str | None]:
+    """Return the text, what to call it, and the format that the ending of its name tells."""
+    if isinstance(source, bytes | bytearray | memoryview):
+        return decode(bytes(source), "the data"), "the data", None
+    if hasattr(source, "read"):
+        name = str(getattr(source, "name", "the data"))
+        content = source.read()
+        return content if isinstance(content, str) else decode(content, name), name, None
+    if isinstance(source, str) and ("\n" in source or source.startswith("[")):
+        return source, "the text", None
+    if not isinstance(source, str | os.PathLike):
+        raise ParameterError(f"a file is a path, bytes or an open file, got {type(source).__name__}")
+    # Anything may be in a ".txt": what it looks like decides.
+    ending = None if str(source).lower().endswith((".txt", ".txt.gz")) else _ending(source)
+    return read_text(source), str(source), ending
+
+
+def _ending(path: str | os.PathLike[str]) -> str | None:
+    """Return the format that the name of a file tells."""
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
+    if suffixes[-1:] == [".gz"]:
+        suffixes.pop()
+    return _ENDINGS.get(suffixes[-1]) if suffixes else None
+
+
+def _choose(wanted: str | None, ending: str | None, text: str, name: str, allowed: tuple[str, ...]) -> str:
+    """Return the format of a text: the one wanted, else the one its name tells, else the one it looks like."""
+    if wanted is not None:
+        if wanted not in allowed:
+            raise ParameterError(f"format must be one of {', '.join(map(repr, allowed))}, got {wanted!r}")
+        return wanted
+    if ending is not None:
+        return ending
+    match = _LEADING.match(text)
+    start = match.end() if match else 0
+    for kind, pattern in _STARTS:
+        if pattern.match(text, start):
+            return kind
+    shown = text[start : start + 40].partition("\n")[0]
+    hint = "this looks like XML, which is another format" if shown.startswith("<") else f"it starts with {shown!r}"
+    raise FormatError(f"this is none of the formats {', '.join(dict.fromkeys(_ENDINGS.values()))}: {hint}", name)
+
+
+def _refusal(what: str, path: str | os.PathLike[str], kind: str | None, allowed: tuple[str, ...]) -> str:
+    """Say in which formats something can be written."""
+    if kind is None:
+        endings = ", ".join(ending for ending, kind in _ENDINGS.items() if kind in allowed)
+        return f"the name {os.fspath(path)!r} does not tell the format of {what}: let it end in one of {endings}"
+    return f"{what} can be written as {', '.join(map(repr, allowed))}, not as {kind!r}"

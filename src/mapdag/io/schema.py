@@ -1,0 +1,159 @@
+"""Networks and graphs as JSON, in a format of our own that keeps everything.
+
+A network::
+
+    {"format": "mapdag-network", "version": 1,
+     "nodes": [{"name": "rain", "levels": ["no", "yes"], "parents": [], "probabilities": [[0.8, 0.2]]},
+               {"name": "wet", "levels": ["no", "yes"], "parents": ["rain"],
+                "probabilities": [[0.9, 0.1], [0.05, 0.95]]}]}
+
+`probabilities` has one row per configuration of the parents, with one number per level of the node. Configurations are
+counted like numbers: the last parent changes fastest. A row that is undefined is `null`.
+
+A graph::
+
+    {"format": "mapdag-graph", "version": 1, "nodes": ["rain", "wet"], "arcs": [["rain", "wet"]]}
+
+Keys that are not listed here are ignored. A file with a higher version is refused.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mapdag.errors import DataError, FormatError, GraphError, NetworkError
+from mapdag.graphs import DAG
+from mapdag.networks import BayesianNetwork
+from mapdag.networks.checks import TOLERANCE, check_size
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+NETWORK, GRAPH = "mapdag-network", "mapdag-graph"
+VERSION = 1
+
+
+def network_to_json(network: BayesianNetwork) -> str:
+    """Return a network as JSON, one line per node.
+
+    Examples
+    --------
+    >>> from mapdag.reference import network
+    >>> network_from_json(network_to_json(network("asia"))) == network("asia")
+    True
+    """
+    lines = []
+    for node in network.nodes:
+        rows = network.cpts[node].reshape(-1, len(network.levels[node])).tolist()
+        entry = {
+            "name": node,
+            "levels": list(network.levels[node]),
+            "parents": list(network.parents(node)),
+            "probabilities": [None if math.isnan(row[0]) else row for row in rows],
+        }
+        lines.append(json.dumps(entry, ensure_ascii=False, allow_nan=False))
+    nodes = ",\n  ".join(lines)
+    return f'{{"format": "{NETWORK}", "version": {VERSION}, "nodes": [\n  {nodes}\n]}}\n'
+
+
+def graph_to_json(dag: DAG) -> str:
+    """Return a graph as JSON.
+
+    Examples
+    --------
+    >>> print(graph_to_json(DAG(["A", "B"], [("A", "B")])), end="")
+    {"format": "mapdag-graph", "version": 1, "nodes": ["A", "B"], "arcs": [["A", "B"]]}
+    """
+    value = {"format": GRAPH, "version": VERSION, "nodes": list(dag.nodes), "arcs": [list(arc) for arc in dag.arcs]}
+    return json.dumps(value, ensure_ascii=False) + "\n"
+
+
+def network_from_json(text: str, source: str = "JSON text", *, tolerance: float = TOLERANCE) -> BayesianNetwork:
+    """Read a network from JSON; a graph alone is refused."""
+    content = _load(text, source)
+    if content["format"] != NETWORK:
+        raise FormatError("this file has a graph without probabilities; read it with read_graph", source)
+    nodes = _items(content, "nodes", dict, source)
+    names = [_text(node, "name", source) for node in nodes]
+    try:
+        levels = {name: tuple(_items(node, "levels", str, source)) for name, node in zip(names, nodes, strict=True)}
+        parents = {name: _items(node, "parents", str, source) for name, node in zip(names, nodes, strict=True)}
+        dag = DAG(names, [(parent, name) for name in names for parent in parents[name]])
+        check_size(dag, levels)
+        cpts = {}
+        for name, node in zip(names, nodes, strict=True):
+            shape = [len(levels[parent]) for parent in parents[name]]
+            axes = [parents[name].index(parent) for parent in dag.parents(name)]
+            table = _table(node, name, math.prod(shape), len(levels[name]), source)
+            cpts[name] = table.reshape(*shape, -1).transpose(*axes, len(axes))
+        return BayesianNetwork(dag, levels, cpts, tolerance=tolerance, allow_undefined=True)
+    except (GraphError, NetworkError, DataError) as error:
+        raise FormatError(str(error), source) from error
+
+
+def graph_from_json(text: str, source: str = "JSON text") -> DAG:
+    """Read a graph from JSON, or the graph of a network."""
+    content = _load(text, source)
+    if content["format"] == NETWORK:
+        return network_from_json(text, source).dag
+    arcs = []
+    for arc in _items(content, "arcs", list, source):
+        if len(arc) != 2 or not all(isinstance(end, str) for end in arc):
+            raise FormatError(f'an arc must be ["from", "to"], got {json.dumps(arc)}', source)
+        arcs.append((arc[0], arc[1]))
+    try:
+        return DAG(_items(content, "nodes", str, source), arcs)
+    except GraphError as error:
+        raise FormatError(str(error), source) from error
+
+
+def _load(text: str, source: str) -> dict[str, Any]:
+    """Return what the file holds, which must be a network or a graph of a version that we know."""
+    try:
+        content = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise FormatError(f"not JSON: {error.msg}", source, error.lineno, error.colno) from None
+    except RecursionError:
+        raise FormatError("not a network or graph: too many brackets inside one another", source) from None
+    if not isinstance(content, dict) or content.get("format") not in (NETWORK, GRAPH):
+        raise FormatError(f'this JSON is neither a network nor a graph: it needs "format": "{NETWORK}"', source)
+    version = content.get("version")
+    if not isinstance(version, int) or not 1 <= version <= VERSION:
+        raise FormatError(f"this file has version {version!r} of the format; this mapdag reads up to {VERSION}", source)
+    return content
+
+
+def _items(node: Mapping[str, Any], key: str, kind: type, source: str) -> list[Any]:
+    """Return a list of values of one type."""
+    value = node.get(key)
+    if not isinstance(value, list) or not all(isinstance(item, kind) for item in value):
+        what = {"str": "strings", "list": "pairs", "dict": "objects"}[kind.__name__]
+        raise FormatError(f'"{key}" must be a list of {what}, got {json.dumps(value)[:60]}', source)
+    return value
+
+
+def _text(node: Mapping[str, Any], key: str, source: str) -> str:
+    value = node.get(key)
+    if not isinstance(value, str):
+        raise FormatError(f'"{key}" of every node must be a string, got {json.dumps(value)[:60]}', source)
+    return value
+
+
+def _table(node: Mapping[str, Any], name: str, q: int, r: int, source: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Return the rows of a table."""
+    rows = node.get("probabilities")
+    if not isinstance(rows, list) or len(rows) != q:
+        found = len(rows) if isinstance(rows, list) else "none"
+        raise FormatError(
+            f'"probabilities" of {name!r} must have {q:,} rows, one per configuration, got {found}', source
+        )
+    undefined = [math.nan] * r
+    table = [undefined if row is None else row for row in rows]
+    for row in table:
+        if not isinstance(row, list) or len(row) != r or not all(isinstance(number, int | float) for number in row):
+            raise FormatError(f"a row of {name!r} must be {r} numbers, got {json.dumps(row)[:60]}", source)
+    return np.array(table, dtype=np.float64)

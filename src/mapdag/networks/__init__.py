@@ -1,0 +1,13 @@
+"""Bayesian networks as values: a DAG, the levels of its nodes and their conditional probability tables.
+
+`BayesianNetwork` is the value, `fit` estimates one from data. Files are the business of `mapdag.io`, the bundled
+networks that of `mapdag.reference`, and learning graphs that of other layers.
+"""
+
+from __future__ import annotations
+
+from mapdag.networks.distribution import Distribution
+from mapdag.networks.fitting import fit
+from mapdag.networks.network import BayesianNetwork
+
+__all__ = ["BayesianNetwork", "Distribution", "fit"]

@@ -1,0 +1,145 @@
+"""Estimating the probabilities of a network with a known graph."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Literal, get_args
+
+import numpy as np
+
+from mapdag.errors import DataError, NetworkError, ParameterError
+from mapdag.networks.checks import Floats, check_size, configuration_text
+from mapdag.networks.network import BayesianNetwork
+
+if TYPE_CHECKING:
+    from mapdag.data.dataset import Dataset
+    from mapdag.graphs import DAG
+
+Method = Literal["bayes", "bds", "mle"]
+Unobserved = Literal["uniform", "error", "nan"]
+
+
+def fit(
+    dag: DAG,
+    data: Dataset,
+    *,
+    alpha: float = 1.0,
+    method: Method = "bayes",
+    unobserved: Unobserved = "uniform",
+) -> BayesianNetwork:
+    r"""Estimate the conditional probability tables of a graph from data.
+
+    Parameters
+    ----------
+    dag : DAG
+        Its nodes are columns of the data.
+    data : Dataset
+        Rows count by their weights. The levels of the network are the declared ones, observed or not.
+    alpha : float
+        The imaginary sample size; maximum likelihood does without.
+    method : {"bayes", "bds", "mle"}
+        With r levels, q configurations of the parents and q_obs observed ones:
+
+        - "bayes": posterior means under the uniform Dirichlet prior of BDeu,
+          :math:`(\alpha / (r q) + n_{ijk}) / (\alpha / q + n_{ij})`; uniform where a configuration was not observed.
+        - "bds": the same with :math:`q_{obs}` for q, which is the prior of BDs. It has nothing to say on
+          configurations that were not observed: see `unobserved`.
+        - "mle": maximum likelihood, :math:`n_{ijk} / n_{ij}`; see `unobserved` as well.
+    unobserved : {"uniform", "error", "nan"}
+        What "bds" and "mle" do about a configuration that was not observed: make all levels equally probable, raise
+        `NetworkError`, or leave its row undefined, NaN throughout.
+
+    Returns
+    -------
+    BayesianNetwork
+        Its nodes in the order of the graph.
+
+    Raises
+    ------
+    CapacityError
+        If the tables together would have more than 2**28 entries.
+
+    Examples
+    --------
+    >>> from mapdag import DAG, Dataset
+    >>> data = Dataset.from_codes([[0, 0], [0, 1], [0, 1]], names=["A", "B"], levels=[["no", "yes"], ["no", "yes"]])
+    >>> dag = DAG(["A", "B"], [("A", "B")])
+    >>> fit(dag, data, alpha=2).cpt("B").round(3)
+    array([[0.375, 0.625],
+           [0.5  , 0.5  ]])
+    >>> fit(dag, data, method="mle", unobserved="nan").cpt("B").round(3)
+    array([[0.333, 0.667],
+           [  nan,   nan]])
+    """
+    _check_options(alpha, method, unobserved)
+    missing = [node for node in dag.nodes if node not in data.levels]
+    if missing:
+        raise DataError(f"the data have no column {missing[0]!r}, which is a node of the graph")
+    levels = {node: data.levels[node] for node in dag.nodes}
+    check_size(dag, levels)
+    cpts = {}
+    for node in dag.nodes:
+        counts = count_cells(data, [*dag.parents(node), node])
+        cpts[node] = _estimate(counts, float(alpha), method)
+        unknown = np.isnan(cpts[node][..., 0])
+        if unknown.any():
+            _settle(cpts[node], unknown, unobserved, (node, dag.parents(node), levels))
+    return BayesianNetwork._trusted(dag, levels, cpts)  # noqa: SLF001 - the estimates are right by construction
+
+
+def _check_options(alpha: float, method: str, unobserved: str) -> None:
+    number = isinstance(alpha, int | float | np.integer | np.floating) and not isinstance(alpha, bool)
+    if not number or not alpha > 0 or not math.isfinite(alpha):
+        raise ParameterError(f"alpha must be a positive number, got {alpha!r}")
+    if method not in get_args(Method):
+        raise ParameterError(f"method must be 'bayes', 'bds' or 'mle', got {method!r}")
+    if unobserved not in get_args(Unobserved):
+        raise ParameterError(f"unobserved must be 'uniform', 'error' or 'nan', got {unobserved!r}")
+    if method == "bayes" and unobserved != "uniform":
+        raise ParameterError(
+            f"unobserved={unobserved!r} needs method 'bds' or 'mle': 'bayes' has an estimate everywhere"
+        )
+
+
+def count_cells(data: Dataset, family: list[str]) -> Floats:
+    """Count the rows of every cell of a family: one axis per member, in this order."""
+    cards = [len(data.levels[name]) for name in family]
+    cells = np.zeros(data.n_rows, dtype=np.int64)
+    for name, card in zip(family, cards, strict=True):
+        cells *= card
+        cells += data.column(name)
+    counts = np.bincount(cells, weights=data.weights, minlength=math.prod(cards))
+    return counts.astype(np.float64).reshape(cards)
+
+
+def _estimate(counts: Floats, alpha: float, method: Method) -> Floats:
+    """Return the estimates; rows about which the method has nothing to say are NaN."""
+    r = counts.shape[-1]
+    n_ij = counts.sum(axis=-1, keepdims=True)
+    observed = n_ij > 0
+    if method == "bayes":
+        a_ij = alpha / n_ij.size
+        means: Floats = (counts + a_ij / r) / (n_ij + a_ij)
+        return means
+    a_ij = alpha / max(int(observed.sum()), 1) if method == "bds" else 0.0
+    with np.errstate(invalid="ignore"):
+        estimates: Floats = np.where(observed, (counts + a_ij / r) / (n_ij + a_ij), np.nan)
+    return estimates
+
+
+def _settle(
+    cpt: Floats,
+    unknown: np.ndarray[tuple[int, ...], np.dtype[np.bool_]],
+    unobserved: Unobserved,
+    family: tuple[str, tuple[str, ...], dict[str, tuple[str, ...]]],
+) -> None:
+    """Apply the rule for configurations that were not observed."""
+    if unobserved == "uniform":
+        cpt[unknown] = 1 / cpt.shape[-1]
+    elif unobserved == "error":
+        node, parents, levels = family
+        first = [int(i) for i in np.unravel_index(np.argmax(unknown), unknown.shape)]
+        raise NetworkError(
+            f"there is no estimate of {node!r}{configuration_text(parents, levels, first)}: this configuration was not "
+            f"observed ({unknown.sum():,} of {unknown.size:,} were not); pass unobserved='uniform' or 'nan'"
+        )

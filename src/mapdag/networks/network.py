@@ -1,0 +1,360 @@
+"""`BayesianNetwork`: a DAG with the levels of its nodes and their conditional probability tables, as a value.
+
+The methods are thin. What they do is in `sampling`, `likelihood` and `elimination`; estimating is in `fitting`, and
+files are in `mapdag.io`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, final, overload
+
+import numpy as np
+
+from mapdag.data.checks import declared_levels
+from mapdag.errors import NetworkError, ParameterError
+from mapdag.graphs import DAG
+from mapdag.networks.checks import TOLERANCE, Floats, check_size, check_tolerance, checked_cpt
+from mapdag.networks.distribution import level_code
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from mapdag.data import Dataset
+    from mapdag.networks.distribution import Distribution
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False, init=False, slots=True)
+class BayesianNetwork:
+    """A discrete Bayesian network.
+
+    A value: nothing in it can be changed, and two are equal if their graphs, levels and probabilities are.
+
+    Parameters
+    ----------
+    dag : DAG
+        The graph. The order of its nodes is the order of the columns of samples.
+    levels : mapping
+        The levels of each node, or how many there are.
+    cpts : mapping
+        For each node, the probabilities of its levels given its parents: an array with one axis per parent, in the
+        order of `parents(node)`, and the last for the node itself.
+    tolerance : float
+        How far from one the sum of a row may be. Rows that are off by rounding, within this tolerance, are divided by
+        their sum; others are refused.
+    allow_undefined : bool
+        Accept rows that are NaN throughout: configurations about which nothing is known.
+
+    Examples
+    --------
+    >>> from mapdag import DAG
+    >>> from mapdag.networks import BayesianNetwork
+    >>> net = BayesianNetwork(
+    ...     DAG(["rain", "wet"], [("rain", "wet")]),
+    ...     {"rain": ["no", "yes"], "wet": ["no", "yes"]},
+    ...     {"rain": [0.8, 0.2], "wet": [[0.9, 0.1], [0.05, 0.95]]},
+    ... )
+    >>> net
+    BayesianNetwork(2 nodes, 1 arc, 3 parameters)
+    >>> net.probability("wet", "yes", rain="yes")
+    0.95
+    >>> print(net.query("rain", {"wet": "yes"}))
+    rain  probability
+    no    0.296296
+    yes   0.703704
+    >>> data = net.sample(1000, seed=1)
+    >>> data
+    Dataset(1,000 rows, 2 columns, 2 levels each)
+    >>> round(net.log_likelihood(data), 1) == round(float(net.log_likelihood(data, by_row=True).sum()), 1)
+    True
+    """
+
+    dag: DAG
+    levels: Mapping[str, tuple[str, ...]]
+    cpts: Mapping[str, Floats]
+
+    def __init__(
+        self,
+        dag: DAG,
+        levels: Mapping[str, Sequence[Any] | int],
+        cpts: Mapping[str, Any],
+        *,
+        tolerance: float = TOLERANCE,
+        allow_undefined: bool = False,
+    ) -> None:
+        if not isinstance(dag, DAG):
+            raise ParameterError(f"dag must be a DAG, got {type(dag).__name__}")
+        if not dag.nodes:
+            raise NetworkError("a network needs at least one node")
+        declared = declared_levels(levels, dag.nodes)
+        for node in dag.nodes:
+            if node not in declared:
+                raise NetworkError(f"no levels are given for the node {node!r}")
+            if node not in cpts:
+                raise NetworkError(f"no probabilities are given for the node {node!r}")
+        if len(cpts) > len(dag.nodes):
+            unknown = next(name for name in cpts if name not in declared)
+            raise NetworkError(f"probabilities are given for {unknown!r}, which is not a node of the graph")
+        check_size(dag, declared)
+        tolerance = check_tolerance(tolerance)
+        checked = {
+            node: checked_cpt(
+                node, dag.parents(node), declared, cpts[node], tolerance=tolerance, allow_undefined=allow_undefined
+            )
+            for node in dag.nodes
+        }
+        self._set(dag, declared, checked)
+
+    def _set(self, dag: DAG, levels: Mapping[str, tuple[str, ...]], cpts: Mapping[str, Floats]) -> None:
+        """Set the fields, sealed."""
+        for table in cpts.values():
+            table.flags.writeable = False
+        sealed = (("dag", dag), ("levels", MappingProxyType(dict(levels))), ("cpts", MappingProxyType(dict(cpts))))
+        for field, value in sealed:
+            object.__setattr__(self, field, value)
+
+    @classmethod
+    def _trusted(cls, dag: DAG, levels: Mapping[str, tuple[str, ...]], cpts: Mapping[str, Floats]) -> BayesianNetwork:
+        """Make a network from parts that are known to be right and that nobody else can change."""
+        self = object.__new__(cls)
+        cls._set(self, dag, levels, cpts)
+        return self
+
+    # What it holds ---------------------------------------------------------------------------------------------
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """The node names."""
+        return self.dag.nodes
+
+    def parents(self, node: str) -> tuple[str, ...]:
+        """Return the parents of a node, in the order of the axes of its table."""
+        return self.dag.parents(node)
+
+    def cpt(self, node: str) -> Floats:
+        """Return the probabilities of a node given its parents: one axis per parent, the last for the node."""
+        self.dag.index.position(node)  # an unknown name gets a suggestion
+        return self.cpts[node]
+
+    @property
+    def n_parameters(self) -> int:
+        """The number of free parameters: the sum of (r - 1) q over the nodes."""
+        return sum(table.size - table.size // table.shape[-1] for table in self.cpts.values())
+
+    @property
+    def n_undefined(self) -> int:
+        """The number of configurations whose probabilities are undefined (NaN)."""
+        return sum(int(np.isnan(table[..., 0]).sum()) for table in self.cpts.values())
+
+    def probability(self, node: str, level: str, given: Mapping[str, str] | None = None, /, **parents: str) -> float:
+        """Return an entry of a table: the probability of a level given those of all parents.
+
+        `query` answers questions about other nodes than the parents.
+
+        Examples
+        --------
+        >>> from mapdag.reference import network
+        >>> network("asia").probability("tub", "yes", asia="yes")
+        0.05
+        """
+        chosen = {**(given or {}), **parents}
+        family = self.parents(node)
+        if set(chosen) != set(family):
+            raise ParameterError(
+                f"the levels of exactly the parents of {node!r} are needed ({', '.join(family) or 'there are none'}), "
+                f"got {', '.join(chosen) or 'none'}; use query() for other questions"
+            )
+        where = [
+            level_code(self.levels, name, label) for name, label in [*((p, chosen[p]) for p in family), (node, level)]
+        ]
+        return float(self.cpts[node][tuple(where)])
+
+    # What it does ----------------------------------------------------------------------------------------------
+
+    def sample(self, n: int, seed: int | Sequence[int]) -> Dataset:
+        """Draw rows from the joint distribution (see `mapdag.networks.sampling` for the generator).
+
+        The same seed gives the same rows on every machine, whatever the number of threads, and fewer rows are the
+        first of more.
+
+        Parameters
+        ----------
+        n : int
+            How many.
+        seed : int or sequence of int
+            Non-negative.
+
+        Examples
+        --------
+        >>> from mapdag.reference import network
+        >>> network("asia").sample(3, seed=1).names[:3]
+        ('asia', 'tub', 'smoke')
+        """
+        from mapdag.networks.sampling import sample
+
+        return sample(self, n, seed)
+
+    def sample_blocks(self, n: int, seed: int | Sequence[int], *, block: int = 2**16) -> Iterator[Dataset]:
+        """Draw the same rows as `sample`, a block of them at a time, so that memory does not grow with `n`.
+
+        Examples
+        --------
+        >>> from mapdag.reference import network
+        >>> [len(part) for part in network("asia").sample_blocks(1000, seed=1, block=400)]
+        [400, 400, 200]
+        """
+        from mapdag.networks.sampling import sample_blocks
+
+        return sample_blocks(self, n, seed, block)
+
+    @overload
+    def log_likelihood(self, data: Dataset, *, by_row: Literal[False] = False) -> float: ...
+    @overload
+    def log_likelihood(self, data: Dataset, *, by_row: Literal[True]) -> Floats: ...
+    def log_likelihood(self, data: Dataset, *, by_row: bool = False) -> float | Floats:
+        """Return the log-likelihood of data, in natural logs.
+
+        Columns are matched by name, levels by label. Rows that the network holds impossible have minus infinity, rows
+        with undefined probabilities NaN.
+
+        Parameters
+        ----------
+        data : Dataset
+            With a column for every node. Rows count by their weights.
+        by_row : bool
+            Return an array with the log-probability of every row, weights left out, instead of their weighted sum.
+
+        Returns
+        -------
+        float or array
+
+        Examples
+        --------
+        >>> from mapdag.reference import network
+        >>> asia = network("asia")
+        >>> asia.log_likelihood(asia.sample(100, seed=1), by_row=True).shape
+        (100,)
+        """
+        from mapdag.networks import likelihood
+
+        return likelihood.log_by_row(self, data) if by_row else likelihood.log_likelihood(self, data)
+
+    def predict(self, data: Dataset, node: str) -> NDArray[np.str_]:
+        """Return the most probable level of a node in every row, given all other columns; of equals, the first.
+
+        Examples
+        --------
+        >>> from mapdag.reference import network
+        >>> asia = network("asia")
+        >>> asia.predict(asia.sample(4, seed=1), "either").tolist()
+        ['no', 'no', 'no', 'no']
+        """
+        from mapdag.networks.likelihood import predict
+
+        return predict(self, data, node)
+
+    def predict_proba(self, data: Dataset, node: str) -> Floats:
+        """Return the probabilities of the levels of a node in every row, given all other columns.
+
+        Only the Markov blanket matters; other columns, the node's own among them, may be missing. Rows that are
+        impossible whatever the level are NaN.
+
+        Returns
+        -------
+        array of shape (rows, levels of the node)
+        """
+        from mapdag.networks.likelihood import predict_proba
+
+        return predict_proba(self, data, node)
+
+    def query(
+        self,
+        nodes: str | Iterable[str],
+        evidence: Mapping[str, str] | None = None,
+        *,
+        max_entries: int = 2**27,
+    ) -> Distribution:
+        """Return the exact joint distribution of a few nodes given the levels of others.
+
+        Variable elimination on what matters: ancestors of the nodes and of the evidence that are not d-separated.
+
+        Parameters
+        ----------
+        nodes : str or iterable of str
+            One node or several.
+        evidence : mapping, optional
+            Levels by node.
+        max_entries : int
+            The most entries that an intermediate table may have.
+
+        Raises
+        ------
+        CapacityError
+            Before anything is computed, if the network is too densely connected.
+        NetworkError
+            If the evidence has probability zero.
+
+        Examples
+        --------
+        >>> from mapdag.reference import network
+        >>> print(network("asia").query("lung", {"xray": "yes", "smoke": "yes"}))
+        lung  probability
+        yes   0.645991
+        no    0.354009
+        """
+        from mapdag.networks.elimination import query
+
+        return query(self, nodes, evidence or {}, max_entries)
+
+    def write(self, path: str | os.PathLike[str], format: str | None = None) -> None:  # noqa: A002 - as in `write_network`
+        """Write the network to a file; see `mapdag.io.write_network`."""
+        # By name, as `mapdag.io` is a layer above this one.
+        from importlib import import_module
+
+        import_module("mapdag.io").write_network(self, path, format=format)
+
+    # Other networks made from it -------------------------------------------------------------------------------
+
+    def renamed(self, mapping: Mapping[str, str]) -> BayesianNetwork:
+        """Return the network with some nodes renamed, old name to new."""
+        dag = self.dag.renamed(mapping)
+        new = dict(zip(self.nodes, dag.nodes, strict=True))
+        return BayesianNetwork._trusted(
+            dag,
+            {new[node]: labels for node, labels in self.levels.items()},
+            {new[node]: table for node, table in self.cpts.items()},
+        )
+
+    def reordered(self, nodes: Iterable[str]) -> BayesianNetwork:
+        """Return the same network with its nodes, hence the columns of its samples, in another order."""
+        dag = self.dag.reordered(nodes)
+        cpts = {}
+        for node in dag.nodes:
+            before = self.parents(node)
+            axes = [before.index(parent) for parent in dag.parents(node)]
+            cpts[node] = np.ascontiguousarray(self.cpts[node].transpose(*axes, len(before)))
+        return BayesianNetwork._trusted(dag, {node: self.levels[node] for node in dag.nodes}, cpts)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, BayesianNetwork):
+            return NotImplemented
+        if self.dag != other.dag or dict(self.levels) != dict(other.levels):
+            return False
+        same = other if self.nodes == other.nodes else other.reordered(self.nodes)
+        return all(np.array_equal(table, same.cpts[node], equal_nan=True) for node, table in self.cpts.items())
+
+    def __hash__(self) -> int:
+        return hash((self.dag, frozenset(self.levels.items())))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Read-only mappings cannot be pickled, and arrays come back writable.
+        return (BayesianNetwork._trusted, (self.dag, dict(self.levels), dict(self.cpts)))
+
+    def __repr__(self) -> str:
+        counts = ((len(self.nodes), "node"), (self.dag.n_arcs, "arc"), (self.n_parameters, "parameter"))
+        return f"BayesianNetwork({', '.join(f'{n:,} {what}' + 's' * (n != 1) for n, what in counts)})"

@@ -1,0 +1,49 @@
+"""Loading the bundled networks."""
+
+from __future__ import annotations
+
+import difflib
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from mapdag.errors import ParameterError
+from mapdag.io.bif_reader import read_bif
+from mapdag.io.files import decode
+from mapdag.reference.catalogue import catalogue
+
+if TYPE_CHECKING:
+    from mapdag.networks import BayesianNetwork
+
+
+def network(name: str) -> BayesianNetwork:
+    """Return a reference network; its nodes are in the order of the original file.
+
+    Parameters
+    ----------
+    name : str
+        As in `catalogue`, in lower or upper case.
+
+    Examples
+    --------
+    >>> network("ALARM")
+    BayesianNetwork(37 nodes, 46 arcs, 509 parameters)
+    >>> network("alram")
+    Traceback (most recent call last):
+    mapdag.errors.ParameterError: there is no network 'alram'; did you mean 'alarm'?
+    """
+    names = [entry.name for entry in catalogue()]
+    wanted = name.lower().strip() if isinstance(name, str) else name
+    if wanted not in names:
+        near = difflib.get_close_matches(wanted, names, n=3) if isinstance(wanted, str) else []
+        hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"there are {', '.join(names)}"
+        raise ParameterError(f"there is no network {name!r}; {hint}")
+    return _load(wanted)
+
+
+@cache
+def _load(name: str) -> BayesianNetwork:
+    """Networks never change, so that one copy does for all."""
+    source = f"{name}.bif.gz"
+    file = files("mapdag.reference") / "data" / source
+    return read_bif(decode(file.read_bytes(), source), source)
