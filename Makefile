@@ -25,6 +25,12 @@ $(VENV)/.dev: $(VENV)/.test
 	$(BIN)/python -m pip install --quiet --group dev
 	touch $@
 
+demo: $(VENV)/.runtime  ## learn the ALARM network from the bundled sample, and compare it with the truth
+	$(BIN)/mapdag learn examples/alarm.csv.gz --like alarm --out alarm.bif
+	@echo
+	@echo "against the network that the sample was drawn from:"
+	$(BIN)/mapdag compare alarm alarm.bif
+
 test: $(VENV)/.test  ## run the tests (slow ones excepted)
 	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow" --cov --cov-report=term:skip-covered
 

@@ -1,5 +1,6 @@
 """The public surface, and what importing it costs."""
 
+import pickle
 import subprocess
 import sys
 
@@ -28,3 +29,20 @@ def test_importing_the_package_loads_nothing_heavy():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        mapdag.errors.CycleError(["A", "B", "A"]),
+        mapdag.errors.NotationError("no", "BDx", 2),
+        mapdag.errors.FormatError("bad", "x.bif", 3, 4),
+        mapdag.errors.DataError("bad column"),
+        mapdag.errors.FileError("x.csv: no such file"),
+    ],
+)
+def test_errors_cross_process_boundaries(error):
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is type(error)
+    assert str(again) == str(error)
+    assert vars(again) == vars(error)

@@ -10,15 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mapdag import errors, theory
+    from mapdag.bootstrapping import Bootstrap, bootstrap
     from mapdag.contracts import Likelihood, Objective, Prior
     from mapdag.counts import Counter, CountTable
     from mapdag.data import Cuts, Dataset, discretize, read
     from mapdag.graphs import CPDAG, DAG, Comparison, compare, hamming, meek_closure, random_dag, shd
+    from mapdag.io import read_graph, read_network, write_graph, write_network
+    from mapdag.networks import BayesianNetwork, Distribution, fit
     from mapdag.objective import Score, parse, score
     from mapdag.priors import CS, MU, VSP, LogLinear, MaxParents, U
+    from mapdag.reference import catalogue, network
     from mapdag.scores import AIC, BD, BDJ, BIC, K2, BDeu, BDs, Custom, LogLik, eBIC, fNML, qNML
     from mapdag.search import Constraints, Result, learn
     from mapdag.theory import alpha_star
+    from mapdag.validation import CrossValidation, cross_validate
 
 __version__ = "0.1.0"
 
@@ -35,13 +40,17 @@ __all__ = [
     "VSP",
     "BDeu",
     "BDs",
+    "BayesianNetwork",
+    "Bootstrap",
     "Comparison",
     "Constraints",
     "CountTable",
     "Counter",
+    "CrossValidation",
     "Custom",
     "Cuts",
     "Dataset",
+    "Distribution",
     "Likelihood",
     "LogLik",
     "LogLinear",
@@ -52,33 +61,47 @@ __all__ = [
     "Score",
     "U",
     "alpha_star",
+    "bootstrap",
+    "catalogue",
     "compare",
+    "cross_validate",
     "discretize",
     "eBIC",
     "errors",
     "fNML",
+    "fit",
     "hamming",
     "learn",
     "meek_closure",
+    "network",
     "parse",
     "qNML",
     "random_dag",
     "read",
+    "read_graph",
+    "read_network",
     "score",
     "shd",
     "theory",
+    "write_graph",
+    "write_network",
 ]
 
 _HOME = {
+    "mapdag.bootstrapping": "Bootstrap bootstrap",
     "mapdag.contracts": "Likelihood Objective Prior",
     "mapdag.counts": "CountTable Counter",
     "mapdag.data": "Cuts Dataset discretize read",
     "mapdag.graphs": "CPDAG DAG Comparison compare hamming meek_closure random_dag shd",
+    "mapdag.io": "read_graph read_network write_graph write_network",
+    "mapdag.networks": "BayesianNetwork Distribution fit",
     "mapdag.objective": "Score parse score",
     "mapdag.priors": "CS MU VSP LogLinear MaxParents U",
+    "mapdag.reference": "catalogue network",
     "mapdag.scores": "AIC BD BDJ BIC K2 BDeu BDs Custom LogLik eBIC fNML qNML",
     "mapdag.search": "Constraints Result learn",
     "mapdag.theory": "alpha_star",
+    "mapdag.validation": "CrossValidation cross_validate",
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names.split()}
 _MODULES = ("errors", "theory")

@@ -55,13 +55,15 @@ class Bootstrap:
     @property
     def strength(self) -> Floats:
         """Share of graphs in which two nodes are adjacent."""
-        return self.frequency + self.frequency.T
+        either: Floats = self.frequency + self.frequency.T
+        return either
 
     @property
     def direction(self) -> Floats:
         """Share of graphs with i -> j among those in which the two are adjacent; 0 where they never are."""
         strength = self.strength
-        return np.divide(self.frequency, strength, out=np.zeros_like(strength), where=strength > 0)
+        share: Floats = np.divide(self.frequency, strength, out=np.zeros_like(strength), where=strength > 0)
+        return share
 
     @property
     def threshold(self) -> float:

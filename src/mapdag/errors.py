@@ -20,6 +20,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 
 class MapdagError(Exception):
@@ -47,6 +48,9 @@ class CycleError(GraphError):
         self.cycle = tuple(cycle)
         super().__init__(f"the arcs contain a cycle: {' -> '.join(self.cycle)}")
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return CycleError, (self.cycle,)
+
 
 class NetworkError(MapdagError, ValueError):
     """Probabilities that do not fit their graph, or evidence that cannot happen."""
@@ -70,9 +74,13 @@ class NotationError(MapdagError, ValueError):
     """
 
     def __init__(self, message: str, text: str, position: int) -> None:
+        self.message = message
         self.text = text
         self.position = position
         super().__init__(f"{message}\n  {text}\n  {' ' * position}^")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return NotationError, (self.message, self.text, self.position)
 
 
 class FormatError(MapdagError, ValueError):
@@ -94,6 +102,9 @@ class FormatError(MapdagError, ValueError):
         if column is not None:
             place += f", column {column}"
         super().__init__(f"{place}: {message}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return FormatError, (self.message, self.source, self.line, self.column)
 
 
 class FileError(MapdagError, OSError):

@@ -44,7 +44,8 @@ class CrossValidation:
     @property
     def per_row(self) -> Floats:
         """Held-out log-likelihood per row of each objective, over all folds."""
-        return self.log_likelihood.sum(axis=1) / self.rows.sum()
+        mean: Floats = self.log_likelihood.sum(axis=1) / self.rows.sum()
+        return mean
 
     @property
     def best(self) -> Objective:

@@ -46,6 +46,7 @@ for module in (learning, networks):
 
 def main() -> None:
     """Run the command line; errors are one sentence on standard error and exit code 2."""
+    warnings.simplefilter("always", MapdagWarning)
     warnings.showwarning = _show_warning
     try:
         app()

@@ -21,9 +21,9 @@ from mapdag.validation import cross_validate
 _GRAPH_FILES = (".dot", ".gv", ".csv", ".txt")
 
 
-@takes(table=table_options, search=search_options)
+@takes(read_table=table_options, search=search_options)
 def learn(
-    table: Any,
+    read_table: Any,
     search: Any,
     score: Scores = DEFAULT_SCORE,
     out: Out = None,
@@ -35,6 +35,7 @@ def learn(
     """
     if out is not None and len(score) > 1:
         raise MapdagError("--out takes the result of one --score, got several")
+    table = read_table()
     with live_line(quiet=json) as show:
         results = run_search(table, [parse(each) for each in score], progress=search_line(show), **search)
     if out is not None:
@@ -48,9 +49,9 @@ def learn(
             typer.echo(f"written to {out}")
 
 
-@takes(table=table_options, search=search_options)
+@takes(read_table=table_options, search=search_options)
 def bootstrap(
-    table: Any,
+    read_table: Any,
     search: Any,
     score: Annotated[str, typer.Option("--score", metavar="EXPR", help="Objective.")] = DEFAULT_SCORE[0],
     replicates: Annotated[int, typer.Option("-R", "--replicates", metavar="R", help="Resamples.")] = 200,
@@ -59,6 +60,7 @@ def bootstrap(
     json: Json = False,
 ) -> None:
     """Say how strong each arc is, by learning from resampled rows; --out takes the averaged network."""
+    table = read_table()
     with live_line(quiet=json) as show:
         found = run_bootstrap(table, score, R=replicates, progress=count_line(show, "resamples"), **search)
     averaged = found.averaged(threshold)
@@ -78,9 +80,9 @@ def bootstrap(
         typer.echo(f"{found}\naveraged network: {averaged.n_arcs} arcs")
 
 
-@takes(table=table_options, search=search_options)
+@takes(read_table=table_options, search=search_options)
 def cv(
-    table: Any,
+    read_table: Any,
     search: Any,
     score: Scores = DEFAULT_SCORE,
     folds: Annotated[int, typer.Option("--folds", metavar="K", help="Parts; each is held out once.")] = 10,
@@ -88,6 +90,7 @@ def cv(
     json: Json = False,
 ) -> None:
     """Compare objectives by the log-likelihood of held-out rows."""
+    table = read_table()
     with live_line(quiet=json) as show:
         tell = count_line(show, "folds")
         found = cross_validate(table, score, folds=folds, alpha=alpha, progress=tell, **search)
@@ -109,15 +112,16 @@ def cv(
     print_json({"best": str(found.best), "rows_by_fold": found.rows.tolist(), "results": rows})
 
 
-@takes(table=table_options, search=search_options)
+@takes(read_table=table_options, search=search_options)
 def alpha(
-    table: Any,
+    read_table: Any,
     search: Any,
     first: Annotated[float, typer.Option("--first", metavar="ALPHA", help="First alpha.")] = 1.0,
     rounds: Annotated[int, typer.Option("--rounds", metavar="K", help="Most graphs to learn.")] = 25,
     json: Json = False,
 ) -> None:
     """Find Steck's optimal imaginary sample size for BDeu: learn, estimate alpha, learn again, until it settles."""
+    table = read_table()
     with live_line(quiet=json) as show:
 
         def once(value: float) -> Any:

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from mapdag.cli.display import columns
-from mapdag.cli.options import DEFAULT_SCORE, Json, Network, Scores, Seed, print_json, table_options, takes
+from mapdag.cli.options import (
+    DEFAULT_SCORE,
+    Json,
+    Network,
+    Scores,
+    Seed,
+    load_either,
+    load_graph,
+    load_network,
+    print_json,
+    table_options,
+    takes,
+    with_isolated,
+)
 from mapdag.errors import MapdagError
 from mapdag.graphs import compare as compare_graphs
-from mapdag.io import read_graph, read_network, write_network
+from mapdag.io import write_network
 from mapdag.networks import fit as fit_network
 from mapdag.objective import parse
 from mapdag.objective import score as score_graph
@@ -20,16 +34,18 @@ if TYPE_CHECKING:
     from mapdag.data import Dataset
 
 
-@takes(table=table_options)
+@takes(read_table=table_options)
 def score(
     network: Network,
-    table: Any,
+    read_table: Any,
     score: Scores = DEFAULT_SCORE,
     by_node: Annotated[bool, typer.Option("--by-node", help="Show each node's family too.")] = False,
     json: Json = False,
 ) -> None:
     """Score a given graph: log prior + log likelihood."""
-    dag = read_graph(network)
+    dag, whole = load_either(network)
+    table = read_table(whole)
+    dag = with_isolated(dag, network, table.names)
     found = [(parse(each), score_graph(dag, table, each)) for each in score]
     if json:
         results = [
@@ -51,17 +67,20 @@ def score(
             typer.echo(columns([["node", "log likelihood", "parents"], *rows], right=(1,)))
 
 
-@takes(table=table_options)
+@takes(read_table=table_options)
 def fit(
     network: Network,
-    table: Any,
+    read_table: Any,
     out: Annotated[str, typer.Option("--out", metavar="FILE", help="Where to write the network: .bif or .json.")],
     alpha: Annotated[float, typer.Option("--alpha", help="Imaginary sample size.")] = 1.0,
     method: Annotated[str, typer.Option("--method", help="bayes, bds or mle.")] = "bayes",
     json: Json = False,
 ) -> None:
     """Estimate the parameters of a graph from data, and write the network."""
-    fitted = fit_network(read_graph(network), table, alpha=alpha, method=method)
+    dag, whole = load_either(network)
+    table = read_table(whole)
+    dag = with_isolated(dag, network, table.names)
+    fitted = fit_network(dag, table, alpha=alpha, method=method)  # type: ignore[arg-type]  # checked there
     write_network(fitted, out)
     value = fitted.log_likelihood(table)
     if json:
@@ -80,7 +99,7 @@ def sample(
     json: Json = False,
 ) -> None:
     """Draw rows from a network."""
-    data = read_network(network).sample(n, seed=seed)
+    data = load_network(network).sample(n, seed=seed)
     _write_table(data, out)
     if json:
         print_json({"out": out, "rows": data.n_rows, "columns": data.n_columns})
@@ -94,7 +113,8 @@ def compare(
     json: Json = False,
 ) -> None:
     """Compare two graphs: structural Hamming distance, arcs found, missed and made up."""
-    found = compare_graphs(read_graph(a), read_graph(b))
+    first, second = load_graph(a), load_graph(b)
+    found = compare_graphs(with_isolated(first, a, second.nodes), with_isolated(second, b, first.nodes))
     if not json:
         typer.echo(str(found))
         return
@@ -116,9 +136,9 @@ def query(
         if not equals:
             raise MapdagError(f"--given takes NODE=LEVEL, got {item!r}")
         evidence[name] = level
-    found = read_network(network).query(nodes, evidence)
+    found = load_network(network).query(nodes, evidence)
     if json:
-        print_json({"nodes": found.nodes, "levels": dict(found.levels), "probabilities": found.probabilities.tolist()})
+        print_json({"nodes": found.nodes, "levels": dict(found.levels), "probabilities": found.values.tolist()})
     else:
         typer.echo(str(found))
 
@@ -130,11 +150,22 @@ def networks(json: Json = False) -> None:
         fields = ["name", "nodes", "arcs", "parameters", "source", "citation", "note"]
         print_json({"networks": [{field: getattr(entry, field) for field in fields} for entry in entries]})
         return
-    rows = [[e.name, str(e.nodes), str(e.arcs), str(e.parameters), e.citation] for e in entries]
-    typer.echo(columns([["name", "nodes", "arcs", "parameters", "citation"], *rows], right=(1, 2, 3)))
+    rows = [[e.name, str(e.nodes), str(e.arcs), str(e.parameters), _short(e.citation)] for e in entries]
+    typer.echo(
+        columns(
+            [["name", "nodes", "arcs", "parameters", "from (--json has the full reference)"], *rows], right=(1, 2, 3)
+        )
+    )
     for entry in entries:
         if entry.note:
             typer.echo(f"{entry.name}: {entry.note}")
+
+
+def _short(citation: str) -> str:
+    """First author and year of a reference."""
+    authors, _, rest = citation.partition(" (")
+    first, *others = re.split(r", (?=[A-Z]\.)", authors)[0], authors.count(".,")
+    return f"{first}{' et al.' if others[0] else ''} ({rest[:4]})" if rest[:4].isdigit() else citation
 
 
 def _write_table(data: Dataset, out: str) -> None:

@@ -6,16 +6,20 @@ import csv
 import functools
 import inspect
 import json
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 import typer
 
 from mapdag.data import Dataset, read
-from mapdag.errors import FormatError, MapdagError
+from mapdag.errors import DataError, FormatError, MapdagError, MapdagWarning
+from mapdag.graphs import DAG
 from mapdag.io import read_graph, read_network
+from mapdag.networks import BayesianNetwork  # noqa: TC001 - annotations are read at run time
 from mapdag.objective import DEFAULT
+from mapdag.reference import network
 
 Data: TypeAlias = Annotated[str, typer.Argument(metavar="DATA", help="A table: CSV, TSV, Parquet or Arrow.")]
 Network: TypeAlias = Annotated[
@@ -48,7 +52,7 @@ def table_options(
     ] = False,
     missing: Annotated[
         str,
-        typer.Option("--missing", metavar="drop|level", help="Drop rows with missing values, or make them a level."),
+        typer.Option("--missing", metavar="HOW", help="Missing values: error, drop (their rows) or level (one more)."),
     ] = "error",
     drop: Annotated[list[str], typer.Option("--drop", metavar="COLUMN", help="Leave a column out; repeatable.")] = [],  # noqa: B006
     discretize: Annotated[
@@ -58,20 +62,31 @@ def table_options(
     weights: Annotated[
         str | None, typer.Option("--weights", metavar="COLUMN", help="Column that counts or weighs the rows.")
     ] = None,
-) -> Dataset:
-    """Read the table that a command works on."""
+) -> Callable[[BayesianNetwork | None], Dataset]:
+    """Make the function that reads the table a command works on; it may be given a network whose levels to try."""
     if levels is not None and like is not None:
         raise MapdagError("--levels and --like both declare levels: give one of them")
-    return read(
-        data,
-        levels=levels,
-        like=None if like is None else read_network(like),
-        missing=missing,
-        drop=drop,
-        discretize=discretize,
-        weights=weights,
-        codes=codes,
-    )
+
+    def load(network: BayesianNetwork | None = None) -> Dataset:
+        options: dict[str, Any] = {
+            "levels": levels,
+            "like": None if like is None else load_network(like),
+            "missing": missing,
+            "drop": drop,
+            "discretize": discretize,
+            "weights": weights,
+            "codes": codes,
+        }
+        if network is None or levels is not None or like is not None:
+            return read(data, **options)
+        try:
+            return read(data, **{**options, "like": network})
+        except DataError as error:
+            table = read(data, **options)
+            warnings.warn(f"levels are taken from the data, not from the network: {error}", MapdagWarning, stacklevel=2)
+            return table
+
+    return load
 
 
 def search_options(  # noqa: PLR0917 - typer calls it by keyword
@@ -106,7 +121,7 @@ def search_options(  # noqa: PLR0917 - typer calls it by keyword
         "required": load_arcs(require),
         "forbidden": load_arcs(forbid),
         "tiers": load_tiers(tiers),
-        "start": None if start is None else read_graph(start),
+        "start": None if start is None else load_graph(start),
         "max_parents": max_parents,
         "time_limit": time_limit,
         "threads": threads,
@@ -122,7 +137,7 @@ def takes(**groups: Callable[..., Any]) -> Callable[[Callable[..., None]], Calla
     """
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        parameters = []
+        parameters: list[inspect.Parameter] = []
         for name, parameter in inspect.signature(command, eval_str=True).parameters.items():
             if name in groups:
                 parameters.extend(inspect.signature(groups[name], eval_str=True).parameters.values())
@@ -139,10 +154,41 @@ def takes(**groups: Callable[..., Any]) -> Callable[[Callable[..., None]], Calla
         parameters.sort(key=lambda parameter: parameter.default is not parameter.empty)
         run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {p.name: p.annotation for p in parameters}
-        del run.__wrapped__  # type: ignore[attr-defined]  # typer would look at its signature instead
+        del run.__wrapped__  # typer would look at its signature instead
         return run
 
     return decorate
+
+
+def load_network(source: str) -> BayesianNetwork:
+    """Take a bundled network by its name, or read a file that has parameters."""
+    return network(source) if _is_name(source) else read_network(source)
+
+
+def load_graph(source: str) -> DAG:
+    """Take a bundled network's graph by its name, or read any file that holds a graph."""
+    return network(source).dag if _is_name(source) else read_graph(source)
+
+
+def with_isolated(dag: DAG, source: str, nodes: Sequence[str]) -> DAG:
+    """Add the nodes that an arc list leaves out because no arc touches them."""
+    if not source.lower().endswith(".csv") or not set(dag.nodes) < set(nodes):
+        return dag
+    return DAG(nodes, dag.arcs)
+
+
+def load_either(source: str) -> tuple[DAG, BayesianNetwork | None]:
+    """Read a graph, and the network that it belongs to where the source has parameters too."""
+    dag = load_graph(source)
+    try:
+        return dag, load_network(source)
+    except MapdagError:
+        return dag, None
+
+
+def _is_name(source: str) -> bool:
+    """Tell a name from a path: what is no file and has no suffix or folder is a name, known or not."""
+    return not Path(source).exists() and Path(source).name == source and not Path(source).suffix
 
 
 def load_arcs(path: str | None) -> list[tuple[str, str]]:

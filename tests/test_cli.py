@@ -1,0 +1,338 @@
+"""The command line: what it prints, what it writes, how it fails."""
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mapdag as md
+from golden_data import figures
+from mapdag.cli import main
+
+CENSUS = """\
+age group;Beschäftigung;years of school;"income > 50k";país
+18-29;"Angestellte, öffentlich";12;no;España
+30-44;selbständig;16;yes;España
+30-44;"Angestellte, öffentlich";12;no;México
+45-64;arbeitslos;9;no;México
+45-64;selbständig;16;yes;España
+18-29;arbeitslos;9;no;México
+65+;selbständig;12;yes;Perú
+65+;arbeitslos;9;no;Perú
+"""
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Run a command in this process; returns exit code, standard output and standard error."""
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["mapdag", *map(str, arguments)])
+        code = 0
+        try:
+            main()
+        except SystemExit as stop:
+            code = stop.code or 0
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return call
+
+
+@pytest.fixture
+def asia(tmp_path):
+    path = tmp_path / "asia.csv"
+    md.network("asia").sample(800, seed=3).to_polars().write_csv(path)
+    return path
+
+
+def test_learn_prints_the_graph_and_writes_the_network(run, asia, tmp_path):
+    code, out, _ = run("learn", asia, "--like", "asia", "--score", "BDeu(1)", "--out", tmp_path / "out.bif")
+    assert code == 0
+    assert "U+BDeu(alpha=1)" in out
+    assert "compelled" in out
+    learned = md.read_network(tmp_path / "out.bif")
+    data = md.read(asia, like=md.network("asia"))
+    assert learned.dag == md.learn(data, "BDeu(1)").dag
+    assert learned == md.learn(data, "BDeu(1)").fit(alpha=1)
+
+
+def test_learn_as_json_has_every_promised_key(run, asia):
+    _, out, _ = run("learn", asia, "--json")
+    found = json.loads(out)
+    assert {"score", "log_prior", "log_likelihood", "arcs", "families", "seconds", "converged", "cpdag"} <= set(found)
+    dag = md.DAG(found["nodes"], map(tuple, found["arcs"]))
+    scored = md.score(dag, md.read(asia))
+    assert found["score"] == pytest.approx(scored)
+    assert found["log_prior"] == pytest.approx(scored.log_prior)
+    assert set(map(tuple, found["cpdag"]["arcs"])) == set(dag.to_cpdag().arcs)
+    assert sorted(map(sorted, found["cpdag"]["edges"])) == sorted(map(sorted, dag.to_cpdag().edges))
+
+
+def test_several_scores_come_back_together(run, asia, tmp_path):
+    _, out, _ = run("learn", asia, "--score", "BDeu(1)", "--score", "BIC", "--json")
+    found = json.loads(out)["results"]
+    assert [each["objective"] for each in found] == ["U+BDeu(alpha=1)", "U+BIC"]
+    assert found[1]["families"] < found[0]["families"]
+    code, _, err = run("learn", asia, "--score", "BDeu(1)", "--score", "BIC", "--out", tmp_path / "x.bif")
+    assert code == 2
+    assert "--out takes the result of one --score" in err
+    _, out, _ = run("score", "asia", asia, "--score", "K2", "--score", "BIC", "--json")
+    assert len(json.loads(out)["results"]) == 2
+
+
+def test_constraints_come_from_files(run, asia, tmp_path):
+    (tmp_path / "require.csv").write_text("from,to\nasia,smoke\n")
+    (tmp_path / "forbid.csv").write_text("from,to\nlung,smoke\nsmoke,lung\n\n")
+    (tmp_path / "tiers.txt").write_text("asia,smoke\ntub,lung,bronc,either\nxray,dysp\n")
+    (tmp_path / "tiers.json").write_text('[["asia", "smoke"], ["tub", "lung", "bronc", "either"], ["xray", "dysp"]]')
+    for tiers in ("tiers.txt", "tiers.json"):
+        _, out, _ = run(
+            *("learn", asia, "--require", tmp_path / "require.csv", "--forbid", tmp_path / "forbid.csv"),
+            *("--tiers", tmp_path / tiers, "--max-parents", 1, "--json"),
+        )
+        arcs = set(map(tuple, json.loads(out)["arcs"]))
+        assert ("asia", "smoke") in arcs
+        assert not arcs & {("smoke", "lung"), ("lung", "smoke"), ("dysp", "bronc"), ("xray", "either")}
+        assert len({end for _, end in arcs}) == len(arcs)
+    code, out, _ = run(
+        "learn", asia, "--start", "asia", "--search", "tabu", "--time-limit", 60, "--threads", 1, "--json"
+    )
+    assert code == 0
+    code, out, _ = run("learn", asia, "--restarts", 2, "--seed", 5, "--order", "columns", "--json")
+    assert json.loads(out)["converged"]
+
+
+def test_score_adds_up(run, asia, tmp_path):
+    _, out, _ = run("score", "asia", asia, "--score", "MU(c=1)+BDs(alpha=1)", "--json")
+    found = json.loads(out)
+    assert found["score"] == pytest.approx(found["log_prior"] + found["log_likelihood"])
+    assert sum(found["by_node"].values()) == pytest.approx(found["log_likelihood"])
+    scored = md.score(md.network("asia").dag, md.read(asia, like=md.network("asia")))
+    assert found["score"] == pytest.approx(scored)
+    _, out, _ = run("score", "asia", asia, "--by-node")
+    assert "either" in out
+    (tmp_path / "arcs.csv").write_text("from,to\nsmoke,lung\n")
+    _, out, _ = run("score", tmp_path / "arcs.csv", asia, "--json")
+    assert len(json.loads(out)["by_node"]) == 8
+
+
+def test_levels_of_a_network_are_used_where_the_data_have_its_labels(run, tmp_path):
+    data = md.network("asia").sample(200, seed=1)
+    codes = tmp_path / "codes.csv"
+    rows = [",".join(data.names), *(",".join(map(str, row)) for row in data.codes.T.tolist())]
+    codes.write_text("\n".join(rows))
+    code, _, err = run("score", "asia", codes, "--json")
+    assert code == 0
+    assert "levels are taken from the data, not from the network" in err
+    _, out, err = run("score", "asia", codes, "--like", "asia", "--codes", "--json")
+    assert err == ""
+    assert json.loads(out)["score"] == pytest.approx(md.score(md.network("asia").dag, data))
+
+
+def test_golden_levels_files_work(run, tmp_path):
+    # Levels as JSON, data as codes: the golden score of the true graph.
+    levels, golden = figures("child.levels"), figures("scores_child_115")
+    (tmp_path / "levels.json").write_text(json.dumps(levels))
+    source = Path(__file__).parent / "golden" / "child_115.csv.gz"
+    _, out, _ = run(
+        "score", "child", source, "--levels", tmp_path / "levels.json", "--codes", "--score", "BDeu(1)", "--json"
+    )
+    assert json.loads(out)["score"] == pytest.approx(golden["dags"]["true"]["scores"]["bde_iss1"]["total"], rel=1e-10)
+
+
+def test_fit_sample_compare_query(run, asia, tmp_path):
+    _, out, _ = run("fit", "asia", asia, "--out", tmp_path / "fitted.bif", "--alpha", 2, "--json")
+    fitted = md.read_network(tmp_path / "fitted.bif")
+    assert json.loads(out)["parameters"] == 18
+    assert fitted == md.fit(md.network("asia").dag, md.read(asia, like=md.network("asia")), alpha=2)
+    for name in ("rows.csv", "rows.parquet", "rows.arrow", "rows.tsv"):
+        code, _, _ = run("sample", tmp_path / "fitted.bif", "-n", 50, "--seed", 9, "--out", tmp_path / name)
+        assert code == 0
+        again = md.read(tmp_path / name, like=fitted)
+        assert np.array_equal(again.codes, fitted.sample(50, seed=9).codes)
+    _, out, _ = run("compare", "asia", tmp_path / "fitted.bif", "--json")
+    found = json.loads(out)
+    assert {"shd", "hamming", "precision", "recall", "skeleton_precision", "skeleton_recall"} <= set(found)
+    assert (found["shd"], found["precision"]) == (0, 1.0)
+    _, out, _ = run("query", "asia", "lung", "bronc", "--given", "smoke=yes", "--json")
+    assert np.array(json.loads(out)["probabilities"]) == pytest.approx(np.outer([0.1, 0.9], [0.6, 0.4]))
+
+
+def test_bootstrap_cv_alpha_networks(run, asia, tmp_path):
+    _, out, _ = run("bootstrap", asia, "-R", 10, "--seed", 1, "--out", tmp_path / "mean.dot", "--json")
+    found = json.loads(out)
+    assert {"threshold", "strengths", "averaged"} <= set(found)
+    assert md.read_graph(tmp_path / "mean.dot").n_arcs == len(found["averaged"])
+    _, out, _ = run("cv", asia, "--score", "BDeu(1)", "--score", "BIC", "--folds", 4, "--json")
+    assert len(json.loads(out)["results"]) == 2
+    _, out, _ = run("alpha", asia, "--json")
+    assert json.loads(out)["converged"]
+    _, out, _ = run("networks", "--json")
+    assert len(json.loads(out)["networks"]) == 24
+    for command in (("bootstrap", asia, "-R", 4), ("cv", asia, "--folds", 3), ("alpha", asia), ("networks",)):
+        assert run(*command)[0] == 0
+
+
+@pytest.mark.parametrize("name", ["graph.dot", "graph.csv", "graph.txt", "graph.json"])
+def test_graphs_are_written_in_the_format_of_their_name(run, asia, tmp_path, name):
+    code, _, err = run("learn", asia, "--out", tmp_path / name)
+    assert (code, err) == (0, "")
+    assert md.read_graph(tmp_path / name) == md.learn(md.read(asia)).dag
+
+
+def test_tables_that_users_really_have(run, tmp_path):
+    path = tmp_path / "census export.csv"
+    path.write_bytes(CENSUS.encode("latin-1"))
+    code, out, _ = run("learn", path, "--score", "BDeu(1)", "--json")
+    assert code == 0
+    assert json.loads(out)["nodes"] == ["age group", "Beschäftigung", "years of school", "income > 50k", "país"]
+    assert md.read(path).levels["years of school"] == ("9", "12", "16")
+
+
+BROKEN = {
+    "missing file": (None, [], "no such file"),
+    "empty": ("", [], "empty"),
+    "header only": ("a,b\n", [], "no rows"),
+    "ragged": ("a,b\nx,y\nx\ny,x\n", [], "line 3"),
+    "too long": ("a,b\nx,y\nx,y,z\n", [], "line 3"),
+    "binary": (bytes(range(256)) * 20, [], "text"),
+    "duplicate names": ("a,a\nx,y\ny,x\n", [], "'a'"),
+    "unnamed column": (",a,b\n1,x,y\n2,y,x\n", [], 'drop=""'),
+    "all missing": ("a,b,c\nx,NA,u\ny,?,v\n", [], "'b'"),
+    "partly missing": ("a,b\nx,u\n,v\ny,u\n", [], "missing"),
+    "floats": ("a,b\n" + "".join(f"{i / 7:.4f},{'xy'[i % 2]}\n" for i in range(30)), [], "discretize"),
+    "dates": ("d,b\n" + "".join(f"2024-01-{i + 1:02d},{'xy'[i % 2]}\n" for i in range(28)), [], "dates"),
+    "identifiers": ("id,b\n" + "".join(f"p{i},{'xy'[i % 2]}\n" for i in range(300)), [], "identifier"),
+    "constant": ("a,b\nx,u\nx,v\n", [], "constant"),
+    "unknown score": ("a,b\nx,u\ny,v\n", ["--score", "BDx"], "no prior or likelihood is called 'BDx'"),
+    "zero alpha": ("a,b\nx,u\ny,v\n", ["--score", "BDeu(0)"], "alpha must be a positive number, got 0"),
+    "negative alpha": ("a,b\nx,u\ny,v\n", ["--score", "BDeu(-1)"], "alpha must be a positive number, got -1"),
+    "beta": ("a,b\nx,u\ny,v\n", ["--score", "MU(beta=1.5)+BDs"], "strictly between 0 and 1, got 1.5"),
+    "unknown search": ("a,b\nx,u\ny,v\n", ["--search", "ges"], "search must be one of"),
+    "unknown missing": ("a,b\nx,u\ny,v\n", ["--missing", "maybe"], "missing must be"),
+    "unwritable": ("a,b\nx,u\ny,v\n", ["--score", "BIC", "--out", "/no/such/folder/x.bif"], "/no/such/folder"),
+    "full disk": ("a,b\nx,u\ny,v\n", ["--score", "BIC", "--out", "/dev/full"], "/dev/full"),
+    "missing levels": ("a,b\nx,u\ny,v\n", ["--levels", "nowhere.json"], "nowhere.json"),
+    "both declarations": ("a,b\nx,u\ny,v\n", ["--levels", "l.json", "--like", "asia"], "give one of them"),
+    "missing constraint": ("a,b\nx,u\ny,v\n", ["--require", "nowhere.csv"], "nowhere.csv"),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_broken_input_is_one_clear_sentence_and_exit_code_2(run, tmp_path, monkeypatch, case):
+    content, options, message = BROKEN[case]
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "table.csv"
+    if content is not None:
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    code, out, err = run("learn", path, *options)
+    assert code == 2
+    assert out == ""
+    assert err.startswith("mapdag: ")
+    assert message in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("files", "options", "message"),
+    [
+        ({"levels.json": '{"smoke": ["yes"]}'}, ["--levels", "levels.json"], "'smoke' has the value 'no'"),
+        ({"levels.json": "{"}, ["--levels", "levels.json"], "not JSON"),
+        (
+            {"r.csv": "from,to\nsmok,lung\n"},
+            ["--require", "r.csv"],
+            "'smok', which is not a column; did you mean 'smoke'",
+        ),
+        ({"r.csv": "a,b\nsmoke,lung\n"}, ["--require", "r.csv"], "header from,to"),
+        ({"r.csv": "from,to\nsmoke\n"}, ["--require", "r.csv"], "r.csv, line 2: expected two names"),
+        (
+            {"r.csv": "from,to\nasia,tub\ntub,lung\nlung,asia\n"},
+            ["--require", "r.csv"],
+            "the arcs contain a cycle: asia -> tub -> lung -> asia",
+        ),
+        (
+            {"r.csv": "from,to\nasia,tub\n", "f.csv": "from,to\nasia,tub\n"},
+            ["--require", "r.csv", "--forbid", "f.csv"],
+            "asia -> tub is required, but",
+        ),
+        ({"t.json": '[["asia", 3]]'}, ["--tiers", "t.json"], "list of lists of names"),
+        ({"t.json": "[["}, ["--tiers", "t.json"], "t.json, line 1"),
+        ({"n.bif": "network x {\n}\nvariable a {\n  type discr"}, ["--like", "n.bif"], "n.bif, line 4"),
+        (
+            {
+                "n.bif": "network x {}\nvariable a { type discrete [2] { u, v }; }\nprobability ( a ) { table 0.3, 0.3; }\n"
+            },
+            ["--start", "n.bif"],
+            "sum",
+        ),
+        ({"bin.csv": "\x00\x01"}, ["--require", "bin.csv"], "bin.csv"),
+    ],
+)
+def test_broken_side_files_are_pointed_at(run, asia, tmp_path, monkeypatch, files, options, message):
+    monkeypatch.chdir(tmp_path)
+    for name, content in files.items():
+        Path(name).write_text(content)
+    code, out, err = run("learn", asia, *options)
+    assert (code, out) == (2, "")
+    assert message in err
+
+
+def test_a_directory_is_not_a_table(run, tmp_path):
+    code, _, err = run("learn", tmp_path)
+    assert code == 2
+    assert "directory" in err
+    code, _, err = run("score", tmp_path / "nothing.bif", tmp_path)
+    assert code == 2
+    code, _, err = run("query", "asya", "lung")
+    assert code == 2
+    assert "did you mean 'asia'" in err
+    code, _, err = run("query", "asia", "lung", "--given", "smoke")
+    assert "NODE=LEVEL" in err
+    code, _, err = run("sample", "asia", "--out", tmp_path / "rows.xls")
+    assert ".parquet" in err
+
+
+def test_missing_values_and_columns_can_be_dealt_with(run, tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text(
+        "id,a,b,w,t\n" + "".join(f"p{i},{'x' if i % 3 else ''},{'uv'[i % 2]},{i % 4},{i / 9}\n" for i in range(300))
+    )
+    common = (
+        "learn",
+        path,
+        "--drop",
+        "id",
+        "--weights",
+        "w",
+        "--discretize",
+        "quantile(4)",
+        "--score",
+        "BDeu(1)",
+        "--json",
+    )
+    code, out, _ = run(*common, "--missing", "level")
+    assert code == 0
+    assert json.loads(out)["nodes"] == ["a", "b", "t"]
+    assert run("learn", path, "--drop", "id", "--drop", "a", "--drop", "t", "--score", "BIC", "--json")[0] == 0
+
+
+def test_the_installed_command_runs(tmp_path):
+    path = tmp_path / "asia.csv.gz"
+    text = md.network("asia").sample(300, seed=3).to_polars().write_csv()
+    path.write_bytes(gzip.compress(text.encode()))
+    environment = {**os.environ, "COLUMNS": "80"}
+    done = subprocess.run(
+        [sys.executable, "-m", "mapdag", "learn", path], capture_output=True, text=True, check=True, env=environment
+    )
+    assert "converged" in done.stdout
+    version = subprocess.run([sys.executable, "-m", "mapdag", "--version"], capture_output=True, text=True, check=True)
+    assert version.stdout.strip() == f"mapdag {md.__version__}"
+    wrong = subprocess.run([sys.executable, "-m", "mapdag", "lern"], capture_output=True, text=True, check=False)
+    assert wrong.returncode == 2
+    assert "Traceback" not in wrong.stderr
