@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +31,7 @@ age group;Beschäftigung;years of school;"income > 50k";país
 @pytest.fixture
 def run(monkeypatch, capsys):
     """Run a command in this process; returns exit code, standard output and standard error."""
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)  # the command replaces it
 
     def call(*arguments):
         monkeypatch.setattr(sys, "argv", ["mapdag", *map(str, arguments)])
@@ -123,7 +125,7 @@ def test_score_adds_up(run, asia, tmp_path):
 
 
 def test_levels_of_a_network_are_used_where_the_data_have_its_labels(run, tmp_path):
-    data = md.network("asia").sample(200, seed=1)
+    data = md.network("asia").sample(2000, seed=1)
     codes = tmp_path / "codes.csv"
     rows = [",".join(data.names), *(",".join(map(str, row)) for row in data.codes.T.tolist())]
     codes.write_text("\n".join(rows))
@@ -266,7 +268,7 @@ def test_broken_input_is_one_clear_sentence_and_exit_code_2(run, tmp_path, monke
         ({"n.bif": "network x {\n}\nvariable a {\n  type discr"}, ["--like", "n.bif"], "n.bif, line 4"),
         (
             {
-                "n.bif": "network x {}\nvariable a { type discrete [2] { u, v }; }\nprobability ( a ) { table 0.3, 0.3; }\n"
+                "n.bif": "network x {}\nvariable a { type discrete [2] { u, v }; }\nprobability (a) { table 0.3, 0.3; }\n"
             },
             ["--start", "n.bif"],
             "sum",
