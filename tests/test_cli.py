@@ -267,9 +267,7 @@ def test_broken_input_is_one_clear_sentence_and_exit_code_2(run, tmp_path, monke
         ({"t.json": "[["}, ["--tiers", "t.json"], "t.json, line 1"),
         ({"n.bif": "network x {\n}\nvariable a {\n  type discr"}, ["--like", "n.bif"], "n.bif, line 4"),
         (
-            {
-                "n.bif": "network x {}\nvariable a { type discrete [2] { u, v }; }\nprobability (a) { table 0.3, 0.3; }\n"
-            },
+            {"n.bif": "network x {}\nvariable a { type discrete[2] { u, v }; }\nprobability(a) { table 0.3, 0.3; }\n"},
             ["--start", "n.bif"],
             "sum",
         ),

@@ -38,7 +38,7 @@ class VSP(Prior):
     >>> VSP(0.1)
     VSP(beta=0.1)
     >>> VSP({"B": 0.2, "A->B": 0.5}, default=0.1).log_odds(["A", "B"]).round(3).tolist()
-    [[-2.197, 0.0], [-2.197, -1.386]]
+    [[0.0, 0.0], [-2.197, 0.0]]
     """
 
     beta: float | Mapping[Any, float]
