@@ -11,7 +11,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 import numpy as np
 
@@ -22,9 +22,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from mapdag.counts import CountTable, TableBatch
+    from mapdag.counts import CountTable
     from mapdag.graphs import DAG
-    from mapdag.terms import Terms
 
 
 def write(name: str, **parameters: Any) -> str:
@@ -58,8 +57,20 @@ def check_probability(name: str, value: Any) -> float:
     return float(value)
 
 
-class Likelihood(ABC):
-    """A score of one family's count table, in natural logs; a graph's is the sum over its families."""
+@dataclass(frozen=True)
+class Recipe:
+    """A built-in likelihood as data: what `mapdag.recipes` makes of a table, and two numbers."""
+
+    kind: Literal["each", "declared", "observed", "penalised", "factorised", "quotient"]
+    x: float = 0.0
+    y: float = 0.0
+
+
+class Likelihood:
+    """A score of one family's count table, in natural logs; a graph's is the sum over its families.
+
+    A subclass has a `recipe`, or its own `score`.
+    """
 
     score_equivalent: ClassVar[bool] = False
     """Whether graphs of one equivalence class always get the same score."""
@@ -67,18 +78,23 @@ class Likelihood(ABC):
     whole_counts: ClassVar[bool] = False
     """Whether the score is defined for whole counts only, so that fractional weights must be refused."""
 
-    from_tables: ClassVar[bool] = False
-    """Whether the score needs full tables (`score`) rather than batches of counts (`score_batch`)."""
-
-    @abstractmethod
-    def score_batch(self, batch: TableBatch, terms: Terms) -> NDArray[np.float64]:
-        """Scores of the tables in a batch; `terms` adds up logs for data of this size."""
+    def recipe(self, total: float, n_nodes: int) -> Recipe | None:
+        """How to compute the score from counts alone, for data of so many rows and nodes; None: ask `score`."""
+        del total, n_nodes
+        return None
 
     def score(self, table: CountTable) -> float:
         """Score of one table."""
-        from mapdag.terms import Terms
+        recipe = self.recipe(table.total, table.n_nodes)
+        if recipe is None:
+            raise TypeError(f"{type(self).__name__} must define recipe() or score()")
+        from mapdag.recipes import KINDS, score_batch
+        from mapdag.terms import new_terms
 
-        return float(self.score_batch(table.batch(), Terms(table.total))[0])
+        out = np.empty((1, 1))
+        codes, numbers = np.array([KINDS[recipe.kind]]), np.array([[recipe.x, recipe.y]])
+        score_batch(table.batch().arrays(), codes, numbers, new_terms(table.total), out)
+        return float(out[0, 0])
 
     def __repr__(self) -> str:
         return str(self)

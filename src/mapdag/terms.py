@@ -21,7 +21,8 @@ from decimal import Decimal, localcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import njit
+
+from mapdag.kernels import bits_of, entry, inner
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,14 +53,14 @@ def _log_table() -> NDArray[np.float64]:
 _LOG_TABLE = _log_table()
 
 
-@njit(cache=True, inline="always")
+@inner
 def _two_sum(x: float, y: float) -> tuple[float, float]:
     s = x + y
     t = s - x
     return s, (x - (s - t)) + (y - t)
 
 
-@njit(cache=True)
+@inner
 def _two_product(x: float, y: float) -> tuple[float, float]:
     p = x * y
     t = _SPLIT * x
@@ -71,7 +72,7 @@ def _two_product(x: float, y: float) -> tuple[float, float]:
     return p, ((xh * yh - p) + xh * yl + xl * yh) + xl * yl
 
 
-@njit(cache=True)
+@inner
 def _log_integer(n: int) -> tuple[float, float]:
     """Log of an integer 1 <= n < 2^44 as an unevaluated sum of two doubles, to about 2^-70."""
     m, e = math.frexp(float(n))
@@ -94,41 +95,62 @@ def _log_integer(n: int) -> tuple[float, float]:
     return _two_sum(hi, lo)
 
 
-@njit(cache=True)
+@inner
 def _fixed(hi: float, lo: float, scale: float) -> tuple[int, int]:
     """Write hi + lo as ``high / scale + low / (scale * 2^_LOW)``, two whole numbers; scale is a power of two."""
     whole = math.floor(hi * scale)
     return np.int64(whole), np.int64(math.floor(((hi * scale - whole) + lo * scale) * (1 << _LOW) + 0.5))
 
 
-@njit(cache=True)
+@inner
 def _add(x: tuple[int, int], y: tuple[int, int]) -> tuple[int, int]:
     return x[0] + y[0], x[1] + y[1]
 
 
-@njit(cache=True)
+@inner
 def _xlogx(n: int, scale: float) -> tuple[int, int]:
     hi, lo = _log_integer(n)
     product, error = _two_product(float(n), hi)
     return _fixed(product, error + n * lo, scale)
 
 
-@njit(cache=True)
+@inner
+def _known(n: int, scale: float, integers: Any) -> tuple[int, int]:
+    """Both words of n log n, from the table of whole numbers where it reaches."""
+    if n >= len(integers):
+        return _xlogx(n, scale)
+    if integers[n, 0] == _EMPTY:
+        integers[n, 0], integers[n, 1] = _xlogx(n, scale)
+    return integers[n, 0], integers[n, 1]
+
+
+@inner
 def _stirling(x: float) -> float:
     """Return what Stirling's formula leaves out: lgamma(x) - (x - 1/2) log x + x - log(2 pi)/2, for x >= 16."""
     y = 1.0 / (x * x)
     return (1 / 12 - y * (1 / 360 - y * (1 / 1260 - y * (1 / 1680 - y / 1188)))) / x
 
 
-@njit(cache=True)
+@inner
 def _rising_far(a: float, n: float) -> float:
     """Return log(a (a+1) ... (a+n-1)) - n log a for a >= max(n, 16), without cancellation."""
     return (a + n - 0.5) * math.log1p(n / a) - n + _stirling(a + n) - _stirling(a)
 
 
-@njit(cache=True)
-def _rising(kind: int, a: float, n: int, scale: float) -> tuple[int, int]:
-    """Rising factorial of a, n >= 1 factors, in logs, less log a (`RISING_ONCE`) or n log a (`RISING_EACH`)."""
+@inner
+def _log1p(x: float) -> float:
+    """Log of 1 + x, x >= 0; a few terms of its series where they are enough."""
+    if x > 0.005:
+        return math.log1p(x)
+    return x * (1 - x * (1 / 2 - x * (1 / 3 - x * (1 / 4 - x * (1 / 5 - x * (1 / 6 - x / 7))))))
+
+
+@inner
+def _rising(kind: int, a: float, offset: float, n: int, scale: float, integers: Any) -> tuple[int, int]:
+    """Rising factorial of a, n >= 1 factors, in logs, less log a (`RISING_ONCE`) or n log a (`RISING_EACH`).
+
+    `offset` is what does not depend on n (see `_offset`).
+    """
     if n <= 16:
         product = 1.0
         if kind == RISING_ONCE:
@@ -143,13 +165,20 @@ def _rising(kind: int, a: float, n: int, scale: float) -> tuple[int, int]:
     if a >= n:
         return _fixed(_rising_far(a, float(n)) + (n - 1) * math.log(a), 0.0, scale)
     # n log n - n carries the bulk exactly; the rest is of the order of log n.
-    x = a + n
-    rest = n * math.log1p(a / n) + (a - 0.5) * math.log(x) - a + _HALF_LOG_2PI + _stirling(x) - math.lgamma(1.0 + a)
-    high, low = _add(_xlogx(n, scale), _fixed(rest, 0.0, scale))
-    return high - n * np.int64(scale), low
+    high, low = _known(n, scale, integers)
+    step = _log1p(a / n)
+    log = high / (scale * n) + step  # of a + n
+    more, less = _fixed(n * step + (a - 0.5) * log + _stirling(a + n) + offset, 0.0, scale)
+    return high + more - n * np.int64(scale), low + less
 
 
-@njit(cache=True)
+@inner
+def _offset(kind: int, a: float) -> float:
+    """Part of the log of a rising factorial of a that its length leaves alone."""
+    return _HALF_LOG_2PI - a - math.lgamma(1.0 + a) if kind == RISING_ONCE else 0.0
+
+
+@entry
 def log_regret(n: int, k: float) -> float:
     """Log of the multinomial NML normaliser C(n, k), exactly.
 
@@ -169,16 +198,15 @@ def log_regret(n: int, k: float) -> float:
     return math.log(total) + shift
 
 
-@njit(cache=True)
-def _term(kind: int, param: float, n: int, scale: float) -> tuple[int, int]:
-    if kind == XLOGX:
-        return _xlogx(n, scale)
-    if kind == REGRET:
-        return _add(_xlogx(n, scale), _fixed(log_regret(n, param), 0.0, scale))
-    return _rising(kind, param, n, scale)
+@inner
+def _term(kind: int, param: float, offset: float, n: int, scale: float, integers: Any) -> tuple[int, int]:
+    if kind in (XLOGX, REGRET):
+        high, low = _known(n, scale, integers)
+        return _add((high, low), _fixed(log_regret(n, param), 0.0, scale)) if kind == REGRET else (high, low)
+    return _rising(kind, param, offset, n, scale, integers)
 
 
-@njit(cache=True)
+@inner
 def _term_real(kind: int, a: float, x: float, scale: float) -> tuple[int, int]:
     """Like `_term` for a count that is not whole (weighted rows); no NML there."""
     if kind == XLOGX:
@@ -191,117 +219,102 @@ def _term_real(kind: int, a: float, x: float, scale: float) -> tuple[int, int]:
     return _fixed(value, 0.0, scale)
 
 
-_LONGEST = 1 << 14  # counts above this are computed each time: they are few, and bring thousands of rows with them
+_SHORT, _LONG = 64, 1 << 13  # entries of a function's run in the memo, at first and when it is much used
+_MUCH = 40  # runs of counts after which a function is much used
+_WHOLE = 1 << 17  # whole numbers whose logs are kept: counts above it are few, and bring many rows with them
+_SLOTS = 4096
 
 
-@njit(cache=True)
-def _find_slot(kind: int, param: float, keys: Any, slots: Any) -> int:
-    """Slot of a function in the hash table; `slots[i, 1] == 0` says that it is free."""
-    size = slots.shape[0]
-    i = np.int64((param * 0.6180339887498949 % 1.0 + math.frexp(param)[0] + kind * 0.37) * 7919.0 * size) % size
-    while slots[i, 1] != 0 and (keys[i, 0] != kind or keys[i, 1] != param):
-        i = (i + 1) % size
+# Columns of the memo's index: function, where its run begins and how long it is, how often it was used.
+_KIND, _PARAM, _OFFSET, _START, _LENGTH, _USES = 0, 1, 2, 3, 4, 5
+
+
+@inner
+def _hash_slot(kind: int, param: float, index: Any) -> int:
+    """Slot of a function in the memo, or a free one (of length 0)."""
+    mask = _SLOTS - 1
+    key = (bits_of(param) + np.uint64(kind)) * np.uint64(0x9E3779B97F4A7C15)
+    i = np.int64(key >> np.uint64(40)) & mask
+    while index[i, _LENGTH] != 0 and (index[i, _PARAM] != param or index[i, _KIND] != kind):
+        i = (i + 1) & mask
     return i
 
 
-@njit(cache=True)
-def _make_room(i: int, kind: int, param: float, longest: int, memo: Any) -> int:
-    """Give slot i a fresh run of at least `longest` entries; empty the memo first where it is full."""
-    values, keys, slots, used = memo
-    length = min(max(2 * longest, 64), _LONGEST)
-    if used[0] + length > values.shape[0] or used[1] * 2 >= slots.shape[0]:
-        used[:] = 0
-        slots[:, 1] = 0
-        i = _find_slot(kind, param, keys, slots)
-    used[1] += 1
-    keys[i, 0], keys[i, 1] = kind, param
-    slots[i, 0], slots[i, 1] = used[0], length
-    values[used[0] : used[0] + length, 0] = _EMPTY
+@inner
+def find_slot(kind: int, param: float, values: Any, index: Any) -> int:
+    """Slot of a function in the memo; it is made where there is none, and lengthened where it is much used."""
+    i = _hash_slot(kind, param, index)
+    index[i, _USES] += 1
+    length = _SHORT if index[i, _LENGTH] == 0 else _LONG if index[i, _USES] == _MUCH else 0
+    if length == 0:
+        return i
+    used = index[_SLOTS]
+    if used[0] + length > len(values) or 2 * used[1] > _SLOTS:
+        index[:, :] = 0
+        i = _hash_slot(kind, param, index)
+    start = np.int64(used[0])
     used[0] += length
+    used[1] += 1
+    index[i, _KIND], index[i, _PARAM], index[i, _OFFSET] = kind, param, _offset(kind, param)
+    index[i, _START], index[i, _LENGTH] = start, length
+    values[start : start + length, 0] = _EMPTY
+    values[start, :] = 0  # a count of zero adds nothing
     return i
 
 
-@njit(cache=True, nogil=True)
-def add_terms(counts: Any, ends: Any, kinds: Any, params: Any, sign: int, bits: int, memo: Any, out: Any) -> None:
-    """Add ``sign * sum of f(count)`` over each run of `counts` to `out`, in two words of fixed point (see `_fixed`).
+@inner
+def sum_terms(
+    counts: Any, start: int, end: int, slot: int, scale: float, values: Any, index: Any, integers: Any
+) -> Any:
+    """Sum of f(count) over ``counts[start:end]``, zeros included, in two words of fixed point (see `_fixed`).
 
-    Run t is ``counts[ends[t-1]:ends[t]]`` and its f is ``(kinds[t], params[t])``. `memo` belongs to one thread.
+    f is the function in `slot`, from `find_slot`.
     """
-    scale = 2.0**bits
-    values, keys, slots = memo[0], memo[1], memo[2]
-    start = 0
-    for t in range(len(ends)):
-        end = ends[t]
-        if end == start:
-            continue
-        kind, param = kinds[t], params[t]
-        i = _find_slot(kind, param, keys, slots)
-        longest = counts[start:end].max()
-        if slots[i, 1] <= longest and slots[i, 1] < _LONGEST:
-            i = _make_room(i, kind, param, longest + 1, memo)
-        base, length = slots[i, 0], slots[i, 1]
-        high, low = np.int64(0), np.int64(0)
-        for c in range(start, end):
-            n = counts[c]
-            if n >= length:
-                high, low = _add((high, low), _term(kind, param, n, scale))
-                continue
+    base, length = np.int64(index[slot, _START]), np.int64(index[slot, _LENGTH])
+    kind, param, offset = np.int64(index[slot, _KIND]), index[slot, _PARAM], index[slot, _OFFSET]
+    high, low = np.int64(0), np.int64(0)
+    for c in range(start, end):
+        n = np.int64(counts[c])
+        if n < length:
             if values[base + n, 0] == _EMPTY:
-                values[base + n, 0], values[base + n, 1] = _term(kind, param, n, scale)
+                values[base + n, 0], values[base + n, 1] = _term(kind, param, offset, n, scale, integers)
             high += values[base + n, 0]
             low += values[base + n, 1]
-        out[t, 0] += sign * high
-        out[t, 1] += sign * low
-        start = end
+        else:
+            more, less = _term(kind, param, offset, n, scale, integers)
+            high += more
+            low += less
+    return high, low
 
 
-@njit(cache=True, nogil=True)
-def add_terms_real(counts: Any, ends: Any, kinds: Any, params: Any, sign: int, bits: int, out: Any) -> None:
-    """`add_terms` for counts that are not whole numbers."""
-    scale = 2.0**bits
-    start = 0
-    for t in range(len(ends)):
-        for c in range(start, ends[t]):
-            high, low = _term_real(kinds[t], params[t], counts[c], scale)
-            out[t, 0] += sign * high
-            out[t, 1] += sign * low
-        start = ends[t]
+@inner
+def sum_terms_real(counts: Any, start: int, end: int, kind: int, param: float, scale: float) -> tuple[int, int]:
+    """`sum_terms` for counts that are not whole numbers."""
+    high, low = np.int64(0), np.int64(0)
+    for c in range(start, end):
+        if counts[c] > 0:
+            more, less = _term_real(kind, param, counts[c], scale)
+            high += more
+            low += less
+    return high, low
 
 
-class Terms:
-    """Sums of terms for data of one size, with the memo of what was computed before.
+@inner
+def to_float(high: int, low: int, scale: float) -> float:
+    """Value of a number in two words of fixed point."""
+    return high / scale + low / (scale * (1 << _LOW))
+
+
+def new_terms(total: float) -> tuple[Any, ...]:
+    """Make what one thread needs to sum terms for data of one size: (scale, values, index, integers).
 
     Parameters
     ----------
     total : float
         Number of rows, or the sum of their weights: no count may exceed it.
     """
-
-    def __init__(self, total: float) -> None:
-        # A family's sum stays below 32 n in absolute value, so that this many fractional bits never overflow.
-        self.bits = 57 - max(1, math.ceil(math.log2(max(total, 2))))
-        self.total = total
-        self._memo = (
-            np.empty((1 << 20, 2), dtype=np.int64),
-            np.empty((2048, 2)),
-            np.zeros((2048, 2), dtype=np.int64),
-            np.zeros(2, dtype=np.int64),
-        )
-
-    def difference(
-        self,
-        tables: Any,
-        cell_terms: tuple[NDArray[np.int64], NDArray[np.float64]],
-        total_terms: tuple[NDArray[np.int64], NDArray[np.float64]],
-    ) -> NDArray[np.float64]:
-        """Sum of f over the cells minus sum of g over the configurations, for each table of a batch."""
-        out = np.zeros((len(tables.cell_ends), 2), dtype=np.int64)
-        if tables.cells.dtype.kind == "f":
-            add_terms_real(tables.cells, tables.cell_ends, *cell_terms, 1, self.bits, out)
-            add_terms_real(tables.totals, tables.total_ends, *total_terms, -1, self.bits, out)
-        else:
-            add_terms(tables.cells, tables.cell_ends, *cell_terms, 1, self.bits, self._memo, out)
-            add_terms(tables.totals, tables.total_ends, *total_terms, -1, self.bits, self._memo, out)
-        return np.ldexp(out[:, 0].astype(np.float64), -self.bits) + np.ldexp(
-            out[:, 1].astype(np.float64), -self.bits - _LOW
-        )
+    # A family's sum stays below 32 n in absolute value, so that this many fractional bits never overflow.
+    scale = 2.0 ** (57 - max(1, math.ceil(math.log2(max(total, 2)))))
+    integers = np.full((int(min(total, _WHOLE)) + 1, 2), _EMPTY)
+    # The last row of the index says how much of the values and how many slots are in use.
+    return scale, np.empty((1 << 19, 2), dtype=np.int64), np.zeros((_SLOTS + 1, 6)), integers

@@ -1,15 +1,15 @@
-"""The one place that decides how a family is counted.
+"""`Counter`: the counts of any family in one data set.
 
-`Counter` holds a data set in the forms that the kernels want. Every request is "this family, extended by each of
-these candidate parents"; for each candidate the dispatcher estimates what the two kernels would take and picks the
-cheaper one. Both give the same counts. Kernels are imported on first use, so that importing the package stays light.
+Every request is "this family, extended by each of these candidate parents". How it is counted is decided in
+`mapdag.counts.dispatch`; all ways give the same counts. Kernels are imported on first use, so that importing the
+package stays light.
 """
 
 from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -17,123 +17,107 @@ from mapdag.counts.table import CountTable, TableBatch, declared
 from mapdag.errors import ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from typing import TypeAlias
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
     from mapdag.data import Dataset
 
-    _Counts: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
-    _Count: TypeAlias = Callable[[NDArray[np.int64]], _Counts]
-
-Backend = Literal["auto", "bitsets", "histogram"]
-
-# Measured on one core of a Zen 4 server: nanoseconds per unit of work. Only their ratios matter.
-_WORD = 1 / 15  # popcount of one word with another
-_ENTRY = 1.2  # one entry of the dense product: cleared, then collected
-_ROW = 1.6  # one row through the histogram
-_MOST_DENSE = 1 << 12  # cells of a family that the bitset kernel will enumerate
-_CHUNK = 1 << 17  # entries of a result buffer: 1 MiB, so that a batch is scored while it is in the cache
+Backend = Literal["auto", "bitsets", "tables", "sorted"]
 
 
 class Counter:
-    """Counts of any family in one data set.
+    """Counts of any family in one data set; nodes are column indices.
 
     Parameters
     ----------
     data : Dataset
         Weighted rows are counted by their weights.
-    backend : {"auto", "bitsets", "histogram"}
-        "auto" takes the cheaper for each family; the others are for tests and for the curious.
+    backend : {"auto", "bitsets", "tables", "sorted"}
+        "auto" takes the cheapest for each candidate; the others are for tests and for the curious.
     """
 
     def __init__(self, data: Dataset, *, backend: Backend = "auto") -> None:
-        if backend not in ("auto", "bitsets", "histogram"):
-            raise ParameterError(f"backend must be 'auto', 'bitsets' or 'histogram', got {backend!r}")
-        if backend == "bitsets" and data.weights is not None:
-            raise ParameterError("backend='bitsets' cannot count weighted rows; use 'auto' or 'histogram'")
-        self.backend = backend
+        if backend not in ("auto", "bitsets", "tables", "sorted"):
+            raise ParameterError(f"backend must be 'auto', 'bitsets', 'tables' or 'sorted', got {backend!r}")
+        if backend in ("bitsets", "tables") and data.weights is not None:
+            raise ParameterError(f"backend={backend!r} cannot count weighted rows; use 'auto' or 'sorted'")
+        self._backend = backend
         self.codes = data.codes
         self.cards = data.cards
         self.weights = data.weights
         self.total: float = data.total
         self.n_nodes, self.n_rows = data.codes.shape
-        self._card_values, self._card_index = np.unique(self.cards, return_inverse=True)
-        self._zero = np.zeros(0, dtype=np.int64 if data.weights is None else data.weights.dtype)
+        values, self.card_index = np.unique(self.cards, return_inverse=True)
+        self.card_values = values.astype(np.float64)
+        self._declared: dict[int, tuple[NDArray[np.float64], NDArray[np.float64]]] = {}
 
     @cached_property
-    def _first_level(self) -> NDArray[np.int64]:
-        return np.concatenate([[0], np.cumsum(self.cards)])
-
-    @cached_property
-    def _bits(self) -> NDArray[np.uint64]:
+    def arrays(self) -> tuple[Any, ...]:
+        """Codes, bitsets, first level and number of levels of each variable: what the kernels work on."""
         from mapdag.counts import bitsets
 
-        bits: NDArray[np.uint64] = bitsets.pack(self.codes, self._first_level)
-        return bits
+        first_level = np.concatenate([[0], np.cumsum(self.cards)])
+        return self.codes, bitsets.pack(self.codes, first_level), first_level, self.cards
+
+    @cached_property
+    def backend(self) -> int:
+        """Code of the backend in `mapdag.counts.dispatch`."""
+        from mapdag.counts import dispatch
+
+        codes = {
+            "auto": dispatch.AUTO,
+            "bitsets": dispatch.BITSETS,
+            "tables": dispatch.TABLES,
+            "sorted": dispatch.SORTED,
+        }
+        return codes[self._backend]
 
     def configurations(self, parents: Sequence[int]) -> int:
         """Return how many configurations of these parents are declared."""
         return math.prod(int(self.cards[p]) for p in parents)
 
-    def extensions(
-        self, child: int, parents: Sequence[int], candidates: NDArray[np.int64]
-    ) -> Iterator[tuple[NDArray[np.int64], TableBatch]]:
-        """Count ``child`` given ``parents`` and each candidate in turn.
+    def declared(self, parents: Sequence[int]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Declared configurations of these parents and one more with the i-th number of levels, and their logs.
 
-        Yields
-        ------
-        places : int64 array
-            Which of `candidates` (as positions) the batch holds.
-        batch : TableBatch
-            Their tables, in that order.
+        Whole numbers until the end, so that the order of the parents leaves no trace.
         """
-        sizes = self.cards[candidates]
-        family = np.array([*parents, child], dtype=np.int64)
-        dense = self.configurations(parents) * int(self.cards[child])
-        by_bits = self._prefer_bitsets(dense, sizes)
-        for use_bits in (True, False):
-            places = np.flatnonzero(by_bits == use_bits)
-            if not len(places):
-                continue
-            count = self._by_bitsets(family) if use_bits else self._by_histogram(family)
-            entries = dense if use_bits else min(dense, self.n_rows)
-            for chunk in _split(places, np.minimum(sizes[places] * entries, self.n_rows)):
-                yield chunk, self._batch(child, parents, candidates[chunk], count(candidates[chunk]))
+        q = self.configurations(parents)
+        if q not in self._declared:
+            self._declared[q] = declared([q * int(r) for r in self.card_values])
+        return self._declared[q]
 
-    def estimate(self, child: int, parents: Sequence[int], candidates: NDArray[np.int64]) -> float:
-        """Estimate how many nanoseconds `extensions` will take."""
-        dense = self.configurations(parents) * int(self.cards[child])
-        return float(np.minimum(*self._costs(dense, self.cards[candidates])).sum())
+    def extensions(self, child: int, parents: Sequence[int], candidates: Sequence[int]) -> TableBatch:
+        """Count ``child`` given ``parents`` and each candidate in turn: one table per candidate.
+
+        All in memory at once; a search asks `mapdag.objective.FamilyScores`, which scores tables as they come.
+        """
+        from mapdag.counts import dispatch
+
+        family, members = np.array([*parents, child], dtype=np.int64), np.asarray(candidates, dtype=np.int64)
+        if self.weights is not None:
+            return self._batch(child, parents, members, self._weighted(family, members))
+        how = dispatch.choose(self.n_rows, family, members, self.cards, self.backend)
+        rows, order = self._rows(family) if (how != dispatch.BITSETS).any() else _no_rows()
+        dispatch.refine_choice(
+            how, self.n_rows, rows[1], members, self.cards
+        ) if self.backend == dispatch.AUTO else None
+        parts = []
+        for each in np.unique(how):
+            places = np.flatnonzero(how == each)
+            parts.append((places, dispatch.count(self.arrays, family, rows, order, members[places], each)))
+        return self._batch(child, parents, members, _merged(parts, len(members)))
 
     def family(self, child: int, parents: Sequence[int]) -> TableBatch:
         """Count one family: a batch of one table."""
         if parents:
-            *rest, last = parents
-            return next(self.extensions(child, rest, np.array([last], dtype=np.int64)))[1]
-        counts = np.bincount(self.codes[child], weights=self.weights, minlength=0)
-        counts = counts[counts > 0].astype(self._zero.dtype)
-        one = np.array([1], dtype=np.int64)
-        return TableBatch(
-            cells=counts,
-            cell_ends=one * len(counts),
-            totals=np.array([counts.sum()], dtype=counts.dtype),
-            total_ends=one,
-            r=int(self.cards[child]),
-            q=np.ones(1),
-            log_q=np.zeros(1),
-            n_parents=one * 0,
-            total=self.total,
-            n_nodes=self.n_nodes,
-        )
+            return self.extensions(child, parents[:-1], parents[-1:])
+        return self.table(child, ()).batch()
 
     def table(self, child: int, parents: Sequence[int]) -> CountTable:
         """Count one family in full: which configuration and level each count belongs to."""
-        from mapdag.counts import histogram
-
         family = np.array([*parents, child], dtype=np.int64)
-        order, cell_ends, configuration_ends = histogram.sort_rows(self.codes, self._with_cards(family))
+        (_, _, configuration_ends), (order, cell_ends) = self._rows(family)
         starts = np.concatenate([[0], cell_ends[:-1]])
         offsets = np.concatenate([[0], configuration_ends])
         counts = cell_ends - starts if self.weights is None else np.add.reduceat(self.weights[order], starts)
@@ -148,63 +132,60 @@ class Counter:
             n_nodes=self.n_nodes,
         )
 
-    def _prefer_bitsets(self, dense: int, sizes: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Tell for each candidate whether bitsets would be cheaper than going through the rows."""
-        if self.backend != "auto":
-            return np.full(len(sizes), self.backend == "bitsets")
-        if self.weights is not None or dense > _MOST_DENSE:
-            return np.zeros(len(sizes), dtype=np.bool_)
-        by_bitsets, by_rows = self._costs(dense, sizes)
-        cheaper: NDArray[np.bool_] = by_bitsets < by_rows
-        return cheaper
-
-    def _costs(self, dense: int, sizes: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Estimate nanoseconds for each candidate: by bitsets, by the histogram."""
-        dense = min(dense, 1 << 40)
-        by_bitsets = dense * (self.n_rows / 64 * _WORD * (sizes - 1) + _ENTRY * sizes)
-        return by_bitsets, _ROW * (self.n_rows + np.minimum(dense * sizes, self.n_rows))
-
-    def _by_bitsets(self, family: NDArray[np.int64]) -> _Count:
-        from mapdag.counts import bitsets
-
-        first = self._first_level
-        members = np.column_stack([first[family], self.cards[family]])
-        return lambda candidates: bitsets.count_extensions(
-            self._bits, members, np.column_stack([first[candidates], self.cards[candidates]])
-        )
-
-    def _by_histogram(self, family: NDArray[np.int64]) -> _Count:
+    def _rows(self, family: NDArray[np.int64]) -> tuple[Any, Any]:
         from mapdag.counts import histogram
 
-        groups = histogram.sort_rows(self.codes, self._with_cards(family))
-        return lambda candidates: histogram.count_extensions(
-            self.codes, groups, self._with_cards(candidates), self.weights, self._zero
+        rows = histogram.number_rows(self.codes, family, self.cards)
+        return rows, histogram.sort_rows(rows[0], rows[1])
+
+    def _weighted(self, family: NDArray[np.int64], candidates: NDArray[np.int64]) -> tuple[Any, ...]:
+        from mapdag.counts import histogram
+
+        assert self.weights is not None
+        rows, order = self._rows(family)
+        zero = np.empty(0, dtype=self.weights.dtype)
+        counts: tuple[Any, ...] = histogram.count_sorted(
+            self.codes, order, rows[2], candidates, self.cards, self.weights, zero
         )
+        return counts
 
-    def _with_cards(self, variables: NDArray[np.int64]) -> NDArray[np.int64]:
-        return np.column_stack([variables, self.cards[variables]])
-
-    def _batch(self, child: int, parents: Sequence[int], candidates: NDArray[np.int64], counts: _Counts) -> TableBatch:
-        q = self.configurations(parents)
-        # Whole numbers until the end, so that the order of the parents leaves no trace; few, as most cards are equal.
-        each = declared([q * int(r) for r in self._card_values])
-        which = self._card_index[candidates]
-        cells, cell_ends, totals, total_ends = counts
+    def _batch(
+        self, child: int, parents: Sequence[int], candidates: NDArray[np.int64], counts: tuple[Any, ...]
+    ) -> TableBatch:
+        q, log_q = self.declared(parents)
+        which = self.card_index[candidates]
+        cells, cell_ends, totals, total_ends, n_positive, q_obs = counts
         return TableBatch(
             cells=cells,
             cell_ends=cell_ends,
             totals=totals,
             total_ends=total_ends,
+            n_positive=n_positive,
+            q_obs=q_obs,
             r=int(self.cards[child]),
-            q=each["q"][which],
-            log_q=each["log_q"][which],
+            q=q[which],
+            log_q=log_q[which],
             n_parents=np.full(len(candidates), len(parents) + 1, dtype=np.int64),
             total=self.total,
             n_nodes=self.n_nodes,
         )
 
 
-def _split(places: NDArray[np.int64], sizes: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    """Cut `places` into runs whose sizes sum to about one chunk."""
-    chunk = np.cumsum(sizes) // _CHUNK
-    return np.split(places, np.flatnonzero(np.diff(chunk)) + 1)
+def _no_rows() -> tuple[Any, Any]:
+    """Stand-ins for rows that nobody looks at."""
+    nothing = np.empty(0, dtype=np.uint32)
+    return (nothing, 1, np.empty(0, dtype=np.int64)), (nothing, np.empty(0, dtype=np.int64))
+
+
+def _merged(parts: list[tuple[NDArray[np.int64], tuple[Any, ...]]], size: int) -> tuple[Any, ...]:
+    """Bring tables that were counted in several ways into the order of the candidates."""
+    if len(parts) == 1:
+        return parts[0][1]
+    runs: list[Any] = [None] * size
+    for places, (cells, cell_ends, totals, total_ends, n_positive, q_obs) in parts:
+        split = zip(np.split(cells, cell_ends[:-1]), np.split(totals, total_ends[:-1]), n_positive, q_obs, strict=True)
+        for place, run in zip(places, split, strict=True):
+            runs[place] = run
+    cells, totals, n_positive, q_obs = zip(*runs, strict=True)
+    ends = [np.cumsum([len(run) for run in kind]) for kind in (cells, totals)]
+    return np.concatenate(cells), ends[0], np.concatenate(totals), ends[1], np.array(n_positive), np.array(q_obs)

@@ -1,7 +1,9 @@
 """Counting by going through the rows: time and memory follow the rows, whatever the number of configurations.
 
-Rows are sorted once by cell of the family (configuration, then level of the child); each candidate parent is then
-counted cell by cell in an array as long as its number of levels. Rows may carry weights.
+Rows are first numbered by the cell of the family that they fall into (configuration, then level of the child). Where
+the extended tables have about as many cells as there are rows, candidates are counted into full tables, four at a
+time; where they have more, rows are sorted by cell and each cell is counted apart, in an array as long as the
+candidate's number of levels. Rows may carry weights.
 """
 
 from __future__ import annotations
@@ -9,10 +11,28 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from mapdag.kernels import entry, inner
 
 
-@njit(cache=True, nogil=True)
+@inner
+def _sorted_by(values: Any, size: int, order: Any) -> Any:
+    """Rows in a given order, sorted by a value below `size`; equals keep their order."""
+    place = np.zeros(size + 1, np.int64)
+    for i in range(len(order)):
+        place[np.int64(values[i]) + 1] += 1
+    for v in range(size):
+        place[v + 1] += place[v]
+    found = np.empty(len(order), np.uint32)
+    for i in range(len(order)):
+        row = order[i]
+        v = np.int64(values[row])
+        found[place[v]] = row
+        place[v] += 1
+    return found
+
+
+@inner
 def refine(ids: Any, size: int, codes: Any, r: int) -> int:
     """Split groups by one more variable: `ids` becomes the rank of (id, code) among the pairs that occur.
 
@@ -22,88 +42,148 @@ def refine(ids: Any, size: int, codes: Any, r: int) -> int:
     n = len(ids)
     bound = size * r
     if bound <= 4 * n + 1024:
-        rank = np.zeros(bound, dtype=np.int32)
+        rank = np.zeros(bound, dtype=np.uint32)
+        width = np.uint64(r)
         for row in range(n):
-            rank[ids[row] * r + codes[row]] = 1
+            rank[np.uint64(ids[row]) * width + np.uint64(codes[row])] = 1
         count = 0
         for key in range(bound):
             if rank[key]:
                 rank[key] = count
                 count += 1
         for row in range(n):
-            ids[row] = rank[ids[row] * r + codes[row]]
+            ids[row] = rank[np.uint64(ids[row]) * width + np.uint64(codes[row])]
         return count
-    keys = np.empty(n, dtype=np.int64)
-    for row in range(n):
-        keys[row] = np.int64(ids[row]) * r + codes[row]
-    order = np.argsort(keys)
-    count, previous = 0, keys[order[0]]
+    # Too many pairs to mark: sort the rows by code, then by id, and number the runs.
+    order = _sorted_by(ids, size, _sorted_by(codes, r, np.arange(n, dtype=np.uint32)))
+    count, last_id, last_code = 0, ids[order[0]], codes[order[0]]
     for i in range(n):
-        key = keys[order[i]]
-        if key != previous:
+        row = order[i]
+        if ids[row] != last_id or codes[row] != last_code:
             count += 1
-            previous = key
-        ids[order[i]] = count
+            last_id, last_code = ids[row], codes[row]
+        ids[row] = count
     return count + 1
 
 
-@njit(cache=True, nogil=True)
-def sort_rows(codes: Any, family: Any) -> tuple[Any, Any, Any]:
-    """Rows sorted by cell of a family.
+@entry
+def number_rows(codes: Any, family: Any, cards: Any) -> tuple[Any, int, Any]:
+    """Find the cell of a family that each row falls into.
 
     Parameters
     ----------
     codes : array (variables, rows)
-    family : int64 array (variables, 2)
-        Index and number of levels of the parents and, last, the child.
+    family : int64 array
+        The parents and, last, the child.
+    cards : int64 array (variables,)
 
     Returns
     -------
-    order : int32 array (rows,)
-        Row numbers, cell by cell.
-    cell_ends : int64 array (cells,)
-        Where each observed cell ends in `order`.
+    ids : uint32 array (rows,)
+        Rank of the row's cell among those that occur.
+    n_cells : int
     configuration_ends : int64 array (observed configurations,)
-        Where each configuration's cells end in `cell_ends`.
+        Where each configuration's cells end.
     """
     n = codes.shape[1]
-    ids = np.zeros(n, dtype=np.int32)
+    ids = np.zeros(n, dtype=np.uint32)
     size = 1
-    for i in range(family.shape[0] - 1):
-        size = refine(ids, size, codes[family[i, 0]], family[i, 1])
+    for i in range(len(family) - 1):
+        size = refine(ids, size, codes[family[i]], cards[family[i]])
     configuration = ids.copy()
-    n_configurations = size
-    size = refine(ids, size, codes[family[-1, 0]], family[-1, 1])
-    cell_ends = np.zeros(size, dtype=np.int64)
-    configuration_ends = np.zeros(n_configurations, dtype=np.int64)
+    ends = np.zeros(size, dtype=np.int64)
+    n_cells = refine(ids, size, codes[family[-1]], cards[family[-1]])
     for row in range(n):
-        cell_ends[ids[row]] += 1
-        configuration_ends[configuration[row]] = max(configuration_ends[configuration[row]], ids[row] + 1)
-    place = np.empty(size, dtype=np.int64)
+        ends[configuration[row]] = max(ends[configuration[row]], np.int64(ids[row]) + 1)
+    return ids, n_cells, ends
+
+
+@entry
+def sort_rows(ids: Any, n_cells: int) -> tuple[Any, Any]:
+    """Row numbers, cell by cell, and where each cell ends."""
+    ends = np.zeros(n_cells, dtype=np.int64)
+    for row in range(len(ids)):
+        ends[ids[row]] += 1
+    place = np.empty(n_cells, dtype=np.int64)
     total = 0
-    for cell in range(size):
+    for cell in range(n_cells):
         place[cell] = total
-        total += cell_ends[cell]
-        cell_ends[cell] = total
-    order = np.empty(n, dtype=np.int32)
-    for row in range(n):
+        total += ends[cell]
+        ends[cell] = total
+    order = np.empty(len(ids), dtype=np.uint32)
+    for row in range(len(ids)):
         order[place[ids[row]]] = row
         place[ids[row]] += 1
-    return order, cell_ends, configuration_ends
+    return order, ends
 
 
-@njit(cache=True, nogil=True)
+@inner
+def _tabulate_four(ids: Any, codes: Any, four: Any, cards: Any, starts: Any, cells: Any) -> None:
+    """Count four candidates at a time into full tables that begin at `starts`."""
+    a, b, c, d = codes[four[0]], codes[four[1]], codes[four[2]], codes[four[3]]
+    ra, rb = np.uint64(cards[four[0]]), np.uint64(cards[four[1]])
+    rc, rd = np.uint64(cards[four[2]]), np.uint64(cards[four[3]])
+    sa, sb, sc, sd = np.uint64(starts[0]), np.uint64(starts[1]), np.uint64(starts[2]), np.uint64(starts[3])
+    for row in range(len(ids)):
+        cell = np.uint64(ids[row])
+        cells[sa + cell * ra + np.uint64(a[row])] += 1
+        cells[sb + cell * rb + np.uint64(b[row])] += 1
+        cells[sc + cell * rc + np.uint64(c[row])] += 1
+        cells[sd + cell * rd + np.uint64(d[row])] += 1
+
+
+@inner
+def tabulate(codes: Any, rows: Any, candidates: Any, cards: Any) -> tuple[Any, Any, Any, Any, Any, Any]:
+    """Full tables of one family extended by each candidate; `rows` is from `number_rows`.
+
+    Returns
+    -------
+    cells, cell_ends, totals, total_ends, n_positive, q_obs
+        As `bitsets.count_extensions`.
+    """
+    ids, n_cells, configuration_ends = rows
+    n_tables = len(candidates)
+    cell_ends, total_ends = np.empty(n_tables, np.int64), np.empty(n_tables, np.int64)
+    n_positive, q_obs = np.empty(n_tables, np.int64), np.empty(n_tables, np.int64)
+    starts = np.empty(n_tables, np.int64)
+    size, n_totals = 0, 0
+    for t in range(n_tables):
+        starts[t] = size
+        size += n_cells * cards[candidates[t]]
+        n_totals += len(configuration_ends) * cards[candidates[t]]
+        cell_ends[t], total_ends[t] = size, n_totals
+    cells = np.zeros(size, np.int32)
+    totals = np.zeros(n_totals, np.int32)
+    for t in range(0, n_tables - 3, 4):
+        _tabulate_four(ids, codes, candidates[t : t + 4], cards, starts[t : t + 4], cells)
+    for t in range(n_tables // 4 * 4, n_tables):
+        x, start, r = codes[candidates[t]], np.uint64(starts[t]), np.uint64(cards[candidates[t]])
+        for row in range(len(ids)):
+            cells[start + np.uint64(ids[row]) * r + np.uint64(x[row])] += 1
+    place = 0
+    for t in range(n_tables):
+        r = cards[candidates[t]]
+        start, cell, positive, observed = starts[t], 0, 0, 0
+        for j in range(len(configuration_ends)):
+            total = totals[place : place + r]
+            while cell < configuration_ends[j]:
+                mine = cells[start : start + r]
+                for m in range(r):
+                    total[m] += mine[m]
+                    positive += mine[m] > 0
+                start += r
+                cell += 1
+            for m in range(r):
+                observed += total[m] > 0
+            place += r
+        n_positive[t], q_obs[t] = positive, observed
+    return cells, cell_ends, totals, total_ends, n_positive, q_obs
+
+
+@inner
 def _count_cell(codes: Any, rows: Any, weights: Any, local: Any, seen: Any) -> int:
     """Count the levels of `codes` among `rows` into `local`; `seen` gets the levels that occur."""
     found = 0
-    if weights is None and len(rows) >= 2 * len(local):
-        for i in range(len(rows)):
-            local[codes[rows[i]]] += 1
-        for m in range(len(local)):
-            if local[m] > 0:
-                seen[found] = m
-                found += 1
-        return found
     for i in range(len(rows)):
         m = codes[rows[i]]
         if local[m] == 0:
@@ -116,17 +196,21 @@ def _count_cell(codes: Any, rows: Any, weights: Any, local: Any, seen: Any) -> i
     return found
 
 
-@njit(cache=True, nogil=True)
-def count_extensions(codes: Any, groups: Any, candidates: Any, weights: Any, zero: Any) -> tuple[Any, Any, Any, Any]:
-    """Tables of one family extended by each candidate parent in turn.
+@entry
+def count_sorted(
+    codes: Any, order: Any, configuration_ends: Any, candidates: Any, cards: Any, weights: Any, zero: Any
+) -> tuple[Any, Any, Any, Any, Any, Any]:
+    """Positive counts of one family extended by each candidate.
 
     Parameters
     ----------
     codes : array (variables, rows)
-    groups : tuple
+    order : tuple
         From `sort_rows`.
-    candidates : int64 array (candidates, 2)
-        Index and number of levels.
+    configuration_ends : int64 array
+        From `number_rows`.
+    candidates : int64 array
+    cards : int64 array (variables,)
     weights : array (rows,) or None
         One number per row, all positive.
     zero : array (0,)
@@ -134,19 +218,19 @@ def count_extensions(codes: Any, groups: Any, candidates: Any, weights: Any, zer
 
     Returns
     -------
-    cells, cell_ends, totals, total_ends
-        Positive n_ijk and n_ij of each extended table, one after the other, and where each ends.
+    cells, cell_ends, totals, total_ends, n_positive, q_obs
+        As `bitsets.count_extensions`, without the zeros.
     """
-    order, group_ends, configuration_ends = groups
+    rows, group_ends = order
     room_cells, room_totals = 0, 0
     for c in range(len(candidates)):
-        room_cells += min(len(group_ends) * candidates[c, 1], len(order))
-        room_totals += min(len(configuration_ends) * candidates[c, 1], len(order))
+        room_cells += min(len(group_ends) * cards[candidates[c]], len(rows))
+        room_totals += min(len(configuration_ends) * cards[candidates[c]], len(rows))
     cells, totals = np.empty(room_cells, zero.dtype), np.empty(room_totals, zero.dtype)
     cell_ends, total_ends = np.empty(len(candidates), np.int64), np.empty(len(candidates), np.int64)
     n_cells, n_totals = 0, 0
     for c in range(len(candidates)):
-        x, levels = codes[candidates[c, 0]], candidates[c, 1]
+        x, levels = codes[candidates[c]], cards[candidates[c]]
         local, total = np.zeros(levels, zero.dtype), np.zeros(levels, zero.dtype)
         seen, met = np.empty(levels, np.int64), np.empty(levels, np.int64)
         row, group = 0, 0
@@ -154,7 +238,7 @@ def count_extensions(codes: Any, groups: Any, candidates: Any, weights: Any, zer
             n_met = 0
             while group < configuration_ends[j]:
                 end = group_ends[group]
-                found = _count_cell(x, order[row:end], weights, local, seen)
+                found = _count_cell(x, rows[row:end], weights, local, seen)
                 for i in range(found):
                     m = seen[i]
                     if total[m] == 0:
@@ -171,4 +255,7 @@ def count_extensions(codes: Any, groups: Any, candidates: Any, weights: Any, zer
                 n_totals += 1
                 total[met[i]] = 0
         cell_ends[c], total_ends[c] = n_cells, n_totals
-    return cells[:n_cells], cell_ends, totals[:n_totals], total_ends
+    n_positive, q_obs = cell_ends.copy(), total_ends.copy()
+    n_positive[1:] -= cell_ends[:-1]
+    q_obs[1:] -= total_ends[:-1]
+    return cells[:n_cells], cell_ends, totals[:n_totals], total_ends, n_positive, q_obs

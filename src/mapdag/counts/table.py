@@ -22,22 +22,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TableBatch:
-    """Positive counts of several tables with the same child, one after the other.
+    """Counts of several tables with the same child, one after the other.
 
-    This is all that a built-in likelihood needs: which configuration a count belongs to does not matter to any of them.
+    This is all that a built-in likelihood needs: which configuration a count belongs to does not matter to any of them,
+    nor do zeros, which may be there or not.
 
     Parameters
     ----------
     cells, totals : array
-        Positive n_ijk and n_ij; whole numbers, or floats where rows carry such weights.
+        The counts n_ijk and n_ij; whole numbers, or floats where rows carry such weights.
     cell_ends, total_ends : int64 array, one entry per table
         Where each table ends in `cells` and `totals`.
+    n_positive, q_obs : int64 array
+        Positive cells and observed configurations of each table.
     r : int
         Declared levels of the child.
-    q : float64 array
-        Declared configurations of each table's parents (infinite beyond the floats; see `log_q`).
-    log_q : float64 array
-        Their logs.
+    q, log_q : float64 array
+        Declared configurations of each table's parents (infinite beyond the floats), and their logs.
     n_parents : int64 array
         Number of parents in each table.
     total : float
@@ -46,10 +47,12 @@ class TableBatch:
         Variables in the data, for scores whose penalty depends on it.
     """
 
-    cells: NDArray[np.int64] | NDArray[np.float64]
+    cells: NDArray[Any]
     cell_ends: NDArray[np.int64]
-    totals: NDArray[np.int64] | NDArray[np.float64]
+    totals: NDArray[Any]
     total_ends: NDArray[np.int64]
+    n_positive: NDArray[np.int64]
+    q_obs: NDArray[np.int64]
     r: int
     q: NDArray[np.float64]
     log_q: NDArray[np.float64]
@@ -57,15 +60,10 @@ class TableBatch:
     total: float
     n_nodes: int
 
-    @property
-    def q_obs(self) -> NDArray[np.int64]:
-        """Observed configurations of each table."""
-        return np.diff(self.total_ends, prepend=0)
-
-    @property
-    def n_positive(self) -> NDArray[np.int64]:
-        """Positive cells of each table."""
-        return np.diff(self.cell_ends, prepend=0)
+    def arrays(self) -> tuple[Any, ...]:
+        """Return what the kernel of the likelihoods takes."""
+        counts = (self.cells, self.cell_ends, self.totals, self.total_ends, self.n_positive, self.q_obs)
+        return (*counts, self.r, self.q, self.log_q, self.n_parents, float(self.total))
 
 
 @dataclass(frozen=True)
@@ -167,23 +165,25 @@ class CountTable:
 
     def batch(self) -> TableBatch:
         """Return the same counts as a batch of one."""
+        q, log_q = declared([self.q])
         return TableBatch(
             cells=self.counts,
             cell_ends=np.array([len(self.counts)], dtype=np.int64),
             totals=self.n_ij,
             total_ends=np.array([self.q_obs], dtype=np.int64),
+            n_positive=np.array([len(self.counts)], dtype=np.int64),
+            q_obs=np.array([self.q_obs], dtype=np.int64),
             r=self.r,
+            q=q,
+            log_q=log_q,
             n_parents=np.array([self.n_parents], dtype=np.int64),
             total=self.total,
             n_nodes=self.n_nodes,
-            **declared([self.q]),
         )
 
 
-def declared(configurations: Sequence[int]) -> dict[str, NDArray[np.float64]]:
+def declared(configurations: Sequence[int]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Numbers of declared configurations, which may exceed the floats, as the `q` and `log_q` of a batch."""
     limit = 1 << 1000
-    return {
-        "q": np.array([float(q) if q < limit else math.inf for q in configurations]),
-        "log_q": np.array([math.log(q) for q in configurations]),
-    }
+    q = np.array([float(q) if q < limit else math.inf for q in configurations])
+    return q, np.array([math.log(q) for q in configurations])

@@ -1,9 +1,9 @@
 """Likelihoods: a family's count table in, a natural log out. Search and priors are unknown here."""
 
 from mapdag.scores.custom import Custom
-from mapdag.scores.dirichlet import BD, BDJ, K2, BDeu, BDs, Dirichlet
+from mapdag.scores.dirichlet import BD, BDJ, K2, BDeu, BDs
 from mapdag.scores.nml import fNML, qNML
-from mapdag.scores.penalised import AIC, BIC, LogLik, Penalised, eBIC
+from mapdag.scores.penalised import AIC, BIC, LogLik, eBIC
 
 __all__ = [
     "AIC",
@@ -14,9 +14,7 @@ __all__ = [
     "BDeu",
     "BDs",
     "Custom",
-    "Dirichlet",
     "LogLik",
-    "Penalised",
     "eBIC",
     "fNML",
     "qNML",

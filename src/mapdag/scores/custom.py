@@ -9,11 +9,7 @@ from typing import TYPE_CHECKING
 from mapdag.contracts import Likelihood
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from mapdag.counts import CountTable, TableBatch
-    from mapdag.terms import Terms
+    from mapdag.counts import CountTable
 
 
 @dataclass(frozen=True, repr=False)
@@ -40,16 +36,10 @@ class Custom(Likelihood):
 
     function: Callable[[CountTable], float]
     score_equivalent: bool = False  # type: ignore[misc]  # here it is the user's word
-    from_tables = True
 
     def score(self, table: CountTable) -> float:
         """Score of one table."""
         return float(self.function(table))
-
-    def score_batch(self, batch: TableBatch, terms: Terms) -> NDArray[np.float64]:
-        """Never called: `from_tables` says that batches are not enough."""
-        del batch, terms
-        raise TypeError(f"{self} needs full tables")
 
     def __str__(self) -> str:
         return f"Custom({getattr(self.function, '__name__', 'function')})"

@@ -1,77 +1,50 @@
 """Penalised likelihoods: the maximised log-likelihood of a family less a penalty for its parameters.
 
-d = (r - 1) q counts the parameters over *declared* levels and configurations.
+The log-likelihood is the sum of n_ijk log(n_ijk / n_ij) over the positive cells; d = (r - 1) q counts the parameters
+over *declared* levels and configurations.
 """
 
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-import numpy as np
-
-from mapdag.contracts import Likelihood, check_positive, write
+from mapdag.contracts import Likelihood, Recipe, check_positive, write
 from mapdag.errors import ParameterError
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from mapdag.counts import TableBatch
-    from mapdag.terms import Terms
-
-    Floats = NDArray[np.float64]
-
-
-def log_likelihood(batch: TableBatch, terms: Terms) -> Floats:
-    """Maximised log-likelihood: sum of n_ijk log(n_ijk / n_ij) over the positive cells."""
-    from mapdag.terms import XLOGX
-
-    each = np.full(len(batch.q), XLOGX), np.zeros(len(batch.q))
-    return terms.difference(batch, each, each)
-
-
-class Penalised(Likelihood):
-    """Maximised log-likelihood less a penalty."""
-
-    score_equivalent = True
-
-    @abstractmethod
-    def penalty(self, batch: TableBatch) -> Floats:
-        """What to take off each table's log-likelihood."""
-
-    def score_batch(self, batch: TableBatch, terms: Terms) -> Floats:
-        """Penalised log-likelihood of each table."""
-        return log_likelihood(batch, terms) - self.penalty(batch)
 
 
 @dataclass(frozen=True, repr=False)
-class LogLik(Penalised):
+class LogLik(Likelihood):
     """Maximised log-likelihood, without any penalty: always prefers more arcs."""
 
-    def penalty(self, batch: TableBatch) -> Floats:
-        """Nothing."""
-        return np.zeros(len(batch.q))
+    score_equivalent = True
+
+    def recipe(self, total: float, n_nodes: int) -> Recipe:
+        """No penalty."""
+        del total, n_nodes
+        return Recipe("penalised")
 
     def __str__(self) -> str:
         return "LogLik"
 
 
 @dataclass(frozen=True, repr=False)
-class AIC(Penalised):
+class AIC(Likelihood):
     """Akaike's information criterion: log-likelihood - d."""
 
-    def penalty(self, batch: TableBatch) -> Floats:
+    score_equivalent = True
+
+    def recipe(self, total: float, n_nodes: int) -> Recipe:
         """One for each parameter."""
-        return (batch.r - 1) * batch.q
+        del total, n_nodes
+        return Recipe("penalised", 1.0)
 
     def __str__(self) -> str:
         return "AIC"
 
 
 @dataclass(frozen=True, repr=False)
-class BIC(Penalised):
+class BIC(Likelihood):
     """Bayesian information criterion (Schwarz 1978): log-likelihood - k d, k = log(n) / 2 unless given.
 
     Examples
@@ -82,34 +55,36 @@ class BIC(Penalised):
     """
 
     k: float | None = None
+    score_equivalent = True
 
     def __post_init__(self) -> None:
         if self.k is not None:
             object.__setattr__(self, "k", check_positive("k", self.k))
 
-    def penalty(self, batch: TableBatch) -> Floats:
+    def recipe(self, total: float, n_nodes: int) -> Recipe:
         """Half a log n for each parameter, or what was asked for."""
-        k = math.log(max(batch.total, 1)) / 2 if self.k is None else self.k
-        return (batch.r - 1) * batch.q * k
+        del n_nodes
+        return Recipe("penalised", math.log(max(total, 1)) / 2 if self.k is None else self.k)
 
     def __str__(self) -> str:
         return write("BIC", k=self.k)
 
 
 @dataclass(frozen=True, repr=False)
-class eBIC(Penalised):  # noqa: N801 - its name in the literature
+class eBIC(Likelihood):  # noqa: N801 - its name in the literature
     """Extended BIC (Foygel and Drton 2010): BIC - 4 gamma log N for each parent, N the number of nodes."""
 
     gamma: float = 0.5
+    score_equivalent = True
 
     def __post_init__(self) -> None:
         if not (isinstance(self.gamma, (int, float)) and 0 <= self.gamma < math.inf):
             raise ParameterError(f"gamma must be a number of at least 0, got {self.gamma!r}")
         object.__setattr__(self, "gamma", float(self.gamma))
 
-    def penalty(self, batch: TableBatch) -> Floats:
-        """The BIC's, and the price of each parent."""
-        return BIC().penalty(batch) + 4 * self.gamma * batch.n_parents * math.log(batch.n_nodes)
+    def recipe(self, total: float, n_nodes: int) -> Recipe:
+        """The BIC's penalty, and the price of each parent."""
+        return Recipe("penalised", math.log(max(total, 1)) / 2, 4 * self.gamma * math.log(n_nodes))
 
     def __str__(self) -> str:
         return write("eBIC", gamma=self.gamma)

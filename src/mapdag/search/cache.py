@@ -9,7 +9,7 @@ import numpy as np
 from mapdag.objective import FamilyScores
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -19,74 +19,91 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+_WORTH_ASKING = 100_000.0  # nanoseconds of a column from which on Python's threads are worth their overhead
+
 
 class FamilyCache:
     """Scores of families under several likelihoods at once.
 
-    Parents are given as bitmasks. What is kept is columns: the scores of one family with each other node added in turn.
+    What is kept, and how it is found, is in `mapdag.search.store`. Small requests are counted and scored there, within
+    the compiled search; large ones, weighted rows and one's own likelihoods are asked for here.
 
     Parameters
     ----------
     data : Dataset
     likelihoods : iterable of Likelihood
         All that will be asked for: a family is counted once for all of them.
-    backend : {"auto", "bitsets", "histogram"}
+    backend : {"auto", "bitsets", "tables", "sorted"}
         How to count.
     threads : int
         Threads to count and score with; the scores do not depend on it.
 
     Attributes
     ----------
-    families : int
-        Families counted so far.
+    store, zobrist, native : tuple, array, tuple
+        What the compiled search takes: the scores, keys of the nodes, and the data (or none, to be asked here).
     """
 
     def __init__(
         self, data: Dataset, likelihoods: Iterable[Likelihood], *, backend: Backend = "auto", threads: int = 1
     ) -> None:
+        from mapdag.search.store import new_store
+
         self.data = data
         self.likelihoods = list(dict.fromkeys(likelihoods))
-        self.families = 0
         self._scores = FamilyScores(data, self.likelihoods, backend=backend, threads=threads)
-        self._columns: dict[tuple[int, int], Floats] = {}
-        self._singles: dict[tuple[int, int], Floats] = {}
+        n = data.n_columns
+        self.store = new_store(n, len(self.likelihoods), columns=2 * n + 16, singles=4 * n + 16)
+        self.zobrist = np.random.default_rng(0).integers(0, 2**64, (2 * n, 2), dtype=np.uint64)
+        self.native = self._scores.native(serial=threads == 1 or self._scores.estimate() < _WORTH_ASKING)
+
+    @property
+    def families(self) -> int:
+        """Families counted so far."""
+        return int(self.store[7][2])
 
     def index(self, likelihood: Likelihood) -> int:
         """Row of a likelihood in what the other methods return."""
         return self.likelihoods.index(likelihood)
 
-    def family(self, child: int, parents: int) -> Floats:
-        """Score of one family under each likelihood."""
-        found = self._singles.get((child, parents))
-        if found is not None:
-            return found
-        for member in members(parents):
-            column = self._columns.get((child, parents ^ (1 << member)))
-            if column is not None and not np.isnan(column[0, member]):
-                return column[:, member]
-        self.families += 1
-        scores = self._scores.family(child, list(members(parents)))
-        self._singles[child, parents] = scores
+    def grow(self) -> None:
+        """Make room for more scores."""
+        from mapdag.search.store import grown
+
+        self.store = grown(self.store)
+
+    def family(self, child: int, parents: Sequence[int]) -> Floats:
+        """Scores of one family under each likelihood."""
+        from mapdag.search.store import family_key, find_family, keep_single
+
+        members = np.array(parents, dtype=np.int64)
+        scores = np.empty(len(self.likelihoods))
+        if not find_family(child, members, len(members), -1, self.zobrist, self.store, scores):
+            scores = self._scores.family(child, parents)
+            key = family_key(child, members, len(members), -1, self.zobrist)
+            while not keep_single(key, scores, self.store):
+                self.grow()
         return scores
 
-    def column(self, child: int, parents: int, candidates: NDArray[np.bool_]) -> Floats:
-        """Scores with each candidate added to the parents, one row per likelihood, one column per node.
+    def fetch(self, child: int, parents: Sequence[int], wanted: NDArray[np.bool_]) -> None:
+        """Make sure that the store has all that `mapdag.search.climb.refresh` needs for a node."""
+        from mapdag.search.store import family_key, find_column, make_column
 
-        Entries of nodes that are no candidates may be missing (not a number).
-        """
-        column = self._columns.get((child, parents))
-        if column is None:
-            column = np.full((len(self.likelihoods), len(candidates)), np.nan)
-            self._columns[child, parents] = column
-        wanted = candidates & np.isnan(column[0])
-        wanted[child] = False
-        for member in members(parents):
-            wanted[member] = False
-        places = np.flatnonzero(wanted)
-        if len(places):
-            self.families += len(places)
-            column[:, places] = self._scores.extensions(child, list(members(parents)), places.tolist())
-        return column
+        own = self.family(child, parents)
+        for p in parents:
+            self.family(child, [other for other in parents if other != p])
+        members = np.array(parents, dtype=np.int64)
+        key = family_key(child, members, len(members), -1, self.zobrist)
+        place = find_column(key, self.store)
+        while place < 0:
+            place = make_column(key, self.store)
+            if place < 0:
+                self.grow()
+        self.store[3][place] = own
+        missing = np.flatnonzero(wanted & np.isnan(self.store[2][place, 0]))
+        if len(missing):
+            self.store[2][place][:, missing] = self._scores.extensions(child, parents, missing.tolist())
+            self.store[7][2] += len(missing)
 
 
 def members(mask: int) -> Iterator[int]:

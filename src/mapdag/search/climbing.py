@@ -13,7 +13,6 @@ import numpy as np
 from mapdag.errors import CycleError, ParameterError
 from mapdag.search.moves import NONE
 from mapdag.search.run import Options, Run
-from mapdag.search.state import no_graphs
 
 if TYPE_CHECKING:
     from mapdag.contracts import Objective
@@ -41,10 +40,10 @@ def hill_climb(
     run = Run(objective, cache, options)
     with run:
         run.begin()
-        _climb(run)
+        run.climb()
         for _ in range(restarts):
             run.jump(_perturbed(run, max(3, len(run.state.nodes) // 10) if perturb is None else perturb))
-            _climb(run)
+            run.climb()
     return run.result()
 
 
@@ -84,15 +83,6 @@ def tabu(objective: Objective, cache: FamilyCache, options: Options, *, memory: 
             if run.best_score > best:
                 wasted = 0
     return run.result()
-
-
-def _climb(run: Run) -> None:
-    nothing = no_graphs()
-    while True:
-        kind, start, end, delta = run.state.best(0.0, nothing)
-        if kind == NONE:
-            return
-        run.move(kind, start, end, delta)
 
 
 def _perturbed(run: Run, changes: int) -> DAG:

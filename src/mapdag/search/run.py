@@ -16,9 +16,9 @@ from mapdag.errors import ParameterError
 from mapdag.graphs import DAG
 from mapdag.search.cache import FamilyCache
 from mapdag.search.constraints import Constraints, complete_start, make_rules
-from mapdag.search.moves import ADD, DELETE, REVERSE, TOLERANCE
+from mapdag.search.moves import ADD, DELETE, NONE, REVERSE, TOLERANCE
 from mapdag.search.result import Move, MoveKind, Result, Stopped
-from mapdag.search.state import State
+from mapdag.search.state import State, no_graphs
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from mapdag.contracts import Objective
 
+_MANY = 1 << 30
 _KINDS: dict[int, MoveKind] = {ADD: "add", DELETE: "delete", REVERSE: "reverse"}
 
 
@@ -138,6 +139,7 @@ class Run:
         self.best_score = -np.inf
         self.state = State(self.start, objective, cache, self.rules)
         self._best = tuple(self.state.parents)
+        self._n_arcs = self.start.n_arcs
 
     def __enter__(self) -> Self:
         return self
@@ -151,43 +153,71 @@ class Run:
 
     def begin(self) -> None:
         """Score the start graph and all its neighbours."""
-        n = len(self.state.nodes)
-        for child in range(n):
-            self.state.refresh(child)
-            self._check_time()
-            self._tell("scoring", child + 1, n)
-        self.score = float(self.state.family_scores.sum()) + self.objective.prior.log_prior(self.start)
-        self._keep_best()
+        self._settle("scoring")
+        self.score = self.state.likelihood + self.objective.prior.log_prior(self.start)
+        self._keep_if_best()
+
+    def climb(self) -> None:
+        """Take the best move until none improves the score."""
+        if not self.objective.prior.is_arcwise:
+            self._climb_by_graph()
+            return
+        done = False
+        while not done:
+            most = _MANY if self.options.max_iter is None else self.options.max_iter - len(self.trace)
+            done, moves = self.state.climb(most if self.options.progress is None else 1)
+            for move in moves:
+                self._write_down(*move)
+            if moves:
+                self._keep_if_best()
+                self._tell("moving", len(self.trace), 0)
+            self._check_limits()
 
     def move(self, kind: int, start: int, end: int, delta: float) -> None:
-        """Make a move, write it down, and bring the deltas up to date."""
-        changed = self.state.apply(kind, start, end)
-        self.score += delta
-        names = self.state.nodes
-        n_arcs = int(self.state.graph[2].sum())
-        self.trace.append(Move(_KINDS[kind], names[start], names[end], delta, self.score, n_arcs))
-        if self.score - self.best_score > TOLERANCE:
-            self._keep_best()
-        for child in changed:
-            self.state.refresh(child)
+        """Make one move, write it down, and bring the deltas up to date."""
+        self.state.apply(kind, start, end)
+        self._write_down(kind, start, end, delta)
+        self._keep_if_best()
         self._tell("moving", len(self.trace), 0)
-        if self.options.max_iter is not None and len(self.trace) >= self.options.max_iter:
-            raise _Stop("max_iter")
-        self._check_time()
+        self._settle("moving")
+        self._check_limits()
 
     def jump(self, dag: DAG) -> None:
         """Go on from another graph, which obeys the rules."""
         before = self.score
         self.state = State(dag, self.objective, self.cache, self.rules)
-        for child in range(len(dag.nodes)):
-            self.state.refresh(child)
-            self._check_time()
-        self.score = float(self.state.family_scores.sum()) + self.objective.prior.log_prior(dag)
+        self._settle("moving")
+        self.score = self.state.likelihood + self.objective.prior.log_prior(dag)
+        self._n_arcs = dag.n_arcs
         self.trace.append(Move("restart", "", "", self.score - before, self.score, dag.n_arcs))
 
-    def _keep_best(self) -> None:
-        """Remember the current graph as the best."""
-        self._best, self.best_score = tuple(self.state.parents), self.score
+    def _climb_by_graph(self) -> None:
+        nothing = no_graphs()
+        while True:
+            kind, start, end, delta = self.state.best(0.0, nothing)
+            if kind == NONE:
+                return
+            self.move(kind, start, end, delta)
+
+    def _settle(self, phase: str) -> None:
+        done = False
+        while not done:
+            done = self.state.settle()
+            if phase == "scoring":
+                left = int(self.state.pending.sum())
+                self._tell(phase, len(self.state.nodes) - left, len(self.state.nodes))
+            self._check_time()
+
+    def _write_down(self, kind: int, start: int, end: int, delta: float) -> None:
+        self.score += delta
+        self._n_arcs += (kind == ADD) - (kind == DELETE)
+        names = self.state.nodes
+        self.trace.append(Move(_KINDS[kind], names[start], names[end], delta, self.score, self._n_arcs))
+
+    def _keep_if_best(self) -> None:
+        """Remember the current graph if it is the best so far."""
+        if self.score - self.best_score > TOLERANCE:
+            self._best, self.best_score = tuple(self.state.parents), self.score
 
     def best(self) -> DAG:
         """Best graph so far."""
@@ -197,7 +227,7 @@ class Run:
         """Return the best graph, its score added up anew from its families."""
         dag = self.best()
         which = self.cache.index(self.objective.likelihood)
-        parts = [float(self.cache.family(i, dag.parent_masks[i])[which]) for i in range(len(dag.nodes))]
+        parts = [float(self.cache.family(i, dag.parent_indices(i))[which]) for i in range(len(dag.nodes))]
         return Result(
             dag=dag,
             objective=self.objective,
@@ -210,6 +240,11 @@ class Run:
             data=self.cache.data,
         )
 
+    def _check_limits(self) -> None:
+        if self.options.max_iter is not None and len(self.trace) >= self.options.max_iter:
+            raise _Stop("max_iter")
+        self._check_time()
+
     def _check_time(self) -> None:
         limit = self.options.time_limit
         if limit is not None and time.perf_counter() - self._began > limit:
@@ -218,8 +253,7 @@ class Run:
     def _tell(self, phase: str, done: int, total: int) -> None:
         if self.options.progress is not None:
             seconds = time.perf_counter() - self._began
-            n_arcs = int(self.state.graph[2].sum())
-            self.options.progress(Progress(phase, done, total, self.score, n_arcs, self.cache.families, seconds))
+            self.options.progress(Progress(phase, done, total, self.score, self._n_arcs, self.cache.families, seconds))
 
 
 def as_dataset(data: object) -> Dataset:

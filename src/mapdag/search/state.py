@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mapdag.graphs import DAG
-from mapdag.search.moves import ADD, DELETE, NONE, REVERSE, TOLERANCE, add_arc, best_move, delete_arc
+from mapdag.search.cache import members
+from mapdag.search.climb import CONVERGED, apply_move, climb
+from mapdag.search.graph import add_arc, can_reverse, empty_graph
+from mapdag.search.moves import ADD, DELETE, NONE, REVERSE, TOLERANCE, arc_key, best_move
+from mapdag.search.store import ASK, FULL
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -16,6 +20,9 @@ if TYPE_CHECKING:
     from mapdag.contracts import Objective
     from mapdag.search.cache import FamilyCache
     from mapdag.search.constraints import Rules
+
+_TRACE = 256  # moves that the compiled search makes at most before it comes back
+_BUDGET = 64  # nodes that it refreshes at most before it comes back: time limits and Ctrl-C are looked at then
 
 
 class State:
@@ -36,85 +43,105 @@ class State:
         self.objective = objective
         self.rules = rules
         self._cache = cache
-        self._which = cache.index(objective.likelihood)
-        self._odds = np.where(rules.allowed, objective.prior.log_odds(dag.nodes), 0.0)
+        odds = np.where(rules.allowed, objective.prior.log_odds(dag.nodes), 0.0)
+        self._problem = (odds, cache.index(objective.likelihood), cache.native, cache.zobrist)
+        self._rules = (rules.allowed, rules.fixed, rules.max_parents)
+        self.scores = (np.full((n, n), -np.inf), np.full(n, np.inf), np.zeros(n))
+        self.graph = empty_graph(n)
         self.parents = [0] * n
-        self.family_scores = np.zeros(n)
-        self.deltas = np.full((n, n), -np.inf)
-        self.graph = (
-            np.zeros((n, n), dtype=np.bool_),
-            np.zeros((n, (n + 63) // 64), dtype=np.uint64),
-            np.zeros(n, dtype=np.int64),
-        )
-        self._keys = np.random.default_rng(0).integers(0, 2**64, (n, n), dtype=np.uint64)
         self.hash = np.uint64(0)
+        self.pending = np.ones(n, dtype=np.bool_)
         for child in range(n):
             for p in dag.parent_indices(child):
-                self._toggle(p, child)
+                add_arc(self.graph, p, child)
+                self._note(p, child)
+
+    @property
+    def n_arcs(self) -> int:
+        """Arcs of the graph."""
+        return int(self.graph[3].sum())
+
+    @property
+    def deltas(self) -> NDArray[np.float64]:
+        """What toggling each arc would add to the score, priors that look at whole graphs left aside."""
+        return self.scores[0]
+
+    @property
+    def likelihood(self) -> float:
+        """Log-likelihood of the graph; all its families must be settled."""
+        return float(self.scores[2].sum())
 
     def dag(self) -> DAG:
         """Return the current graph as a value."""
         return DAG.from_parent_masks(self.nodes, self.parents, check=False)
 
-    def refresh(self, child: int) -> None:
-        """Bring scores and deltas of one node's family up to date."""
-        parents = self.parents[child]
-        here = self._cache.family(child, parents)[self._which]
-        self.family_scores[child] = here
-        room = parents.bit_count() < self.rules.max_parents
-        candidates = self.rules.allowed[:, child] if room else np.zeros(len(self.nodes), dtype=np.bool_)
-        gains = self._cache.column(child, parents, candidates)[self._which] - here + self._odds[:, child]
-        for p in np.flatnonzero(self.graph[0][:, child]).tolist():
-            gains[p] = self._cache.family(child, parents ^ (1 << p))[self._which] - here - self._odds[p, child]
-        gains[np.abs(gains) < TOLERANCE] = 0.0
-        self.deltas[:, child] = np.where(np.isnan(gains), -np.inf, gains)
+    def settle(self) -> bool:
+        """Bring some more scores and deltas up to date; tells whether all are."""
+        return self.climb(0)[0]
+
+    def climb(self, most: int = _TRACE) -> tuple[bool, list[tuple[int, int, int, float]]]:
+        """Climb for a while, at most so many moves; tells whether the top is reached, and which moves were made.
+
+        With no moves at all: whether all scores and deltas are up to date.
+        """
+        trace = np.empty((min(most, _TRACE), 4))
+        store = self._cache.store
+        status, made = climb(self.pending, _BUDGET, self.scores, self.graph, self._rules, self._problem, store, trace)
+        moves = [(int(kind), int(start), int(end), delta) for kind, start, end, delta in trace[:made].tolist()]
+        for kind, start, end, _ in moves:
+            self._note(start, end)
+            if kind == REVERSE:
+                self._note(end, start)
+        self._help(status)
+        return bool(status == CONVERGED), moves
 
     def best(self, baseline: float, tabu: NDArray[np.uint64]) -> tuple[int, int, int, float]:
         """Find the best legal move that beats `baseline` and leads to none of the `tabu` graphs."""
-        rules = (self.rules.allowed, self.rules.fixed, self.rules.max_parents)
         if not self.objective.prior.is_arcwise:
             return self._best_by_graph(baseline, tabu)
         move: tuple[int, int, int, float] = best_move(
-            self.deltas, self.graph, rules, self._keys, tabu, self.hash, baseline
+            *self.scores[:2], self.graph, self._rules, tabu, self.hash, baseline
         )
         return move
 
-    def apply(self, kind: int, start: int, end: int) -> tuple[int, ...]:
-        """Make a move; returns the nodes whose families changed."""
-        self._toggle(start, end)
-        if kind != REVERSE:
-            return (end,)
-        self._toggle(end, start)
-        return (start, end)
+    def apply(self, kind: int, start: int, end: int) -> None:
+        """Make a move; the families that it changes are to be settled."""
+        apply_move(kind, start, end, self.graph, self.scores[1], self.pending)
+        self._note(start, end)
+        if kind == REVERSE:
+            self._note(end, start)
 
     def legal_moves(self) -> list[tuple[int, int, int]]:
         """List every legal move, in the order in which `best` scans them."""
-        arcs, _, n_parents = self.graph
         pairs = list(permutations(range(len(self.nodes)), 2))
-        present = [(i, j) for i, j in pairs if arcs[i, j]]
-        room = n_parents < self.rules.max_parents
+        present = [(i, j) for i, j in pairs if self.parents[j] >> i & 1]
+        room = self.graph[3] < self.rules.max_parents
+        allowed, fixed = self.rules.allowed, self.rules.fixed
         return [
-            *((ADD, i, j) for i, j in pairs if self._can_add(i, j) and room[j]),
-            *((DELETE, i, j) for i, j in present if not self.rules.fixed[i, j]),
-            *((REVERSE, i, j) for i, j in present if self.rules.allowed[j, i] and room[i] and self._can_reverse(i, j)),
+            *((ADD, i, j) for i, j in pairs if allowed[i, j] and room[j] and self._can_add(i, j)),
+            *((DELETE, i, j) for i, j in present if not fixed[i, j]),
+            *((REVERSE, i, j) for i, j in present if allowed[j, i] and room[i] and can_reverse(self.graph, i, j)),
         ]
 
-    def _toggle(self, start: int, end: int) -> None:
-        present = self.graph[0][start, end]
-        (delete_arc if present else add_arc)(self.graph, start, end)
+    def _note(self, start: int, end: int) -> None:
+        """Follow a change of the compiled graph."""
         self.parents[end] ^= 1 << start
-        self.hash ^= self._keys[start, end]
+        self.hash ^= arc_key(start, end)
 
-    def _reaches(self, start: int, end: int) -> bool:
-        return bool((self.graph[1][end, start >> 6] >> np.uint64(start & 63)) & np.uint64(1))
+    def _help(self, status: int) -> None:
+        """Do what the compiled search cannot."""
+        if status == FULL:
+            self._cache.grow()
+        elif status == ASK:
+            child = int(np.flatnonzero(self.pending)[0])
+            parents = list(members(self.parents[child]))
+            wanted = self.rules.allowed[:, child] & (len(parents) < self.rules.max_parents)
+            wanted[parents] = False
+            self._cache.fetch(child, parents, wanted)
 
     def _can_add(self, i: int, j: int) -> bool:
-        arcs = self.graph[0]
-        return bool(not arcs[i, j] and not arcs[j, i] and self.rules.allowed[i, j]) and not self._reaches(j, i)
-
-    def _can_reverse(self, i: int, j: int) -> bool:
-        others = np.flatnonzero(self.graph[0][:, j]).tolist()
-        return not any(p != i and self._reaches(i, p) for p in others)
+        adjacent = self.parents[j] >> i & 1 or self.parents[i] >> j & 1
+        return not adjacent and not self.graph[2][i, j >> 6] >> np.uint64(j & 63) & np.uint64(1)
 
     def _best_by_graph(self, baseline: float, tabu: NDArray[np.uint64]) -> tuple[int, int, int, float]:
         """Like `best_move`, for priors that look at whole graphs: every neighbour is made and asked."""
@@ -124,7 +151,7 @@ class State:
         forbidden = set(tabu.tolist())
         for kind, i, j in self.legal_moves():
             turned = kind == REVERSE
-            key = self.hash ^ self._keys[i, j] ^ (self._keys[j, i] if turned else np.uint64(0))
+            key = self.hash ^ arc_key(i, j) ^ (arc_key(j, i) if turned else np.uint64(0))
             if int(key) in forbidden:
                 continue
             masks = list(self.parents)

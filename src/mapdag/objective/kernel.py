@@ -1,0 +1,117 @@
+"""Counting and scoring in one compiled call: one family extended by each of many candidate parents."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mapdag.counts import bitsets, histogram
+from mapdag.counts.dispatch import (
+    BITSETS,
+    SORTED,
+    TABLES,
+    choose,
+    declared_cells,
+    refine_choice,
+    with_first_levels,
+)
+from mapdag.counts.histogram import number_rows, sort_rows
+from mapdag.kernels import entry, part
+from mapdag.recipes import score_batch
+
+_CHUNK = 1 << 16  # entries of the tables that are counted before they are scored: they stay in the cache
+
+
+@part
+def _score_chunk(
+    data: Any, family: Any, declared: Any, groups: Any, mine: Any, recipes: Any, terms: Any, way: int
+) -> Any:
+    """Count some candidates, all in one way, and score them: an array (recipes, candidates)."""
+    codes, bits, first_level, cards = data
+    if way == BITSETS:
+        members = with_first_levels(family, first_level, cards)
+        counts = bitsets.count_extensions(bits, members, with_first_levels(mine, first_level, cards))
+    elif way == TABLES:
+        counts = histogram.tabulate(codes, groups[0], mine, cards)
+    else:
+        zero = np.empty(0, np.int32)
+        counts = histogram.count_sorted(codes, groups[1], groups[0][2], mine, cards, None, zero)
+    which = declared[2][mine]
+    n_parents = np.full(len(mine), len(family))
+    shape = (cards[family[-1]], declared[0][which], declared[1][which], n_parents, float(codes.shape[1]))
+    found = np.empty((len(recipes[0]), len(mine)))
+    score_batch(counts + shape, recipes[0], recipes[1], terms, found)
+    return found
+
+
+@part
+def _score_root(codes: Any, card: int, recipes: Any, terms: Any, out: Any) -> None:
+    """Scores of one node without parents: ``out[recipe, 0]``."""
+    cells = np.zeros(card, np.int32)
+    for row in range(len(codes)):
+        cells[np.uint64(codes[row])] += 1
+    one = np.ones(1, np.int64)
+    counts = (cells, one * card, np.full(1, len(codes), np.int32), one, one * (cells > 0).sum(), one)
+    shape = (card, np.ones(1), np.zeros(1), one * 0, float(len(codes)))
+    score_batch(counts + shape, recipes[0], recipes[1], terms, out)
+
+
+@entry
+def extend(
+    data: Any, family: Any, declared: Any, candidates: Any, recipes: Any, terms: Any, backend: int, out: Any
+) -> None:
+    """Scores of one family extended by each candidate parent: ``out[recipe, candidate]``.
+
+    Without candidates, the family must be a node without parents, and its own scores go to ``out[recipe, 0]``.
+
+    Parameters
+    ----------
+    data : (codes, bits, first_level, cards)
+    family : int64 array
+        The parents and, last, the child.
+    declared : (q, log_q, card_index)
+        Declared configurations of an extended family, by the candidate's `card_index`.
+    candidates : int64 array
+    recipes : (codes, numbers)
+    terms : tuple
+        From `mapdag.terms.new_terms`, for this thread.
+    backend : int
+        As in `mapdag.counts.dispatch`.
+    out : float64 array (recipes, candidates)
+    """
+    codes, _, _, cards = data
+    n = codes.shape[1]
+    if len(candidates) == 0:
+        _score_root(codes[family[0]], cards[family[0]], recipes, terms, out)
+        return
+    how = choose(n, family, candidates, cards, backend)
+    rows = np.empty(0, np.uint32), np.int64(min(n, declared_cells(family, cards))), np.empty(0, np.int64)
+    order = np.empty(0, np.uint32), np.empty(0, np.int64)
+    if (how != BITSETS).any():
+        rows = number_rows(codes, family, cards)
+        any_sorted = refine_choice(how, n, rows[1], candidates, cards) if backend == 0 else backend == SORTED
+        if any_sorted:
+            order = sort_rows(rows[0], rows[1])
+    groups = (rows, order)
+    entries = declared_cells(family, cards)
+    chunk = np.empty(len(candidates), np.int64)
+    way, c, size, filled = BITSETS, 0, 0, 0
+    while way <= SORTED:
+        # Gather the next candidates that are counted this way, as many as fit into one chunk.
+        while c < len(candidates) and (size == 0 or filled < _CHUNK):
+            if how[c] == way:
+                chunk[size] = c
+                size += 1
+                filled += cards[candidates[c]] * entries
+            c += 1
+        if size:
+            places = chunk[:size]
+            found = _score_chunk(data, family, declared, groups, candidates[places], recipes, terms, way)
+            for i in range(found.shape[0]):
+                for t in range(size):
+                    out[i, places[t]] = found[i, t]
+            size, filled = 0, 0
+        if c == len(candidates):
+            way += 1
+            c, entries = 0, rows[1]

@@ -1,0 +1,224 @@
+"""The compiled side of the family cache: where scores are kept, how they are found, how missing ones are made.
+
+A store is a tuple of arrays. A *column* holds the scores of one family with each other node added to its parents in
+turn, and of the family itself; a *single* is the score of one family. Both are found by a 128-bit hash of (child,
+parents).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mapdag.kernels import entry, inner, part
+from mapdag.objective.kernel import extend
+
+OK, FULL, ASK = 0, 1, 2  # done; the store must grow; the score must be asked for in Python
+COLUMNS, SINGLES, FAMILIES = 0, 1, 2  # what is counted in `used`
+
+_EXACT = 2.0**37  # declared configurations up to which products with a number of levels are exact in floats
+
+
+def new_store(n_nodes: int, n_likelihoods: int, columns: int, singles: int) -> tuple[Any, ...]:
+    """Make an empty store: keys, places, scores and own scores of columns; keys, places and scores of singles; used."""
+    slots = [1 << (2 * size - 1).bit_length() for size in (columns, singles)]
+    return (
+        np.zeros((slots[0], 2), dtype=np.uint64),
+        np.full(slots[0], -1, dtype=np.int64),
+        np.full((columns, n_likelihoods, n_nodes), np.nan),
+        np.full((columns, n_likelihoods), np.nan),
+        np.zeros((slots[1], 2), dtype=np.uint64),
+        np.full(slots[1], -1, dtype=np.int64),
+        np.full((singles, n_likelihoods), np.nan),
+        np.zeros(3, dtype=np.int64),
+    )
+
+
+def grown(store: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Make a store of twice the size with the same content."""
+    keys, places, scores, own, single_keys, single_places, singles, used = store
+    larger = new_store(scores.shape[2], scores.shape[1], 2 * len(scores), 2 * len(singles))
+    larger[2][: len(scores)], larger[3][: len(own)], larger[6][: len(singles)] = scores, own, singles
+    _rehash(keys, places, larger[0], larger[1])
+    _rehash(single_keys, single_places, larger[4], larger[5])
+    larger[7][:] = used
+    return larger
+
+
+@inner
+def _slot(key: Any, keys: Any, places: Any) -> int:
+    """Slot of a key, or the free one where it would go."""
+    mask = len(places) - 1
+    i = np.int64(key[0]) & mask
+    while places[i] >= 0 and (keys[i, 0] != key[0] or keys[i, 1] != key[1]):
+        i = (i + 1) & mask
+    return i
+
+
+@entry
+def _rehash(keys: Any, places: Any, new_keys: Any, new_places: Any) -> None:
+    for i in range(len(places)):
+        if places[i] >= 0:
+            slot = _slot(keys[i], new_keys, new_places)
+            new_keys[slot, :] = keys[i]
+            new_places[slot] = places[i]
+
+
+@entry
+def family_key(child: int, parents: Any, size: int, skip: int, zobrist: Any) -> Any:
+    """Hash of a family; the parent at position `skip` is left out (-1: none)."""
+    n = len(zobrist) // 2
+    key = zobrist[n + child].copy()
+    for i in range(size):
+        if i != skip:
+            key[0] ^= zobrist[parents[i], 0]
+            key[1] ^= zobrist[parents[i], 1]
+    return key
+
+
+@entry
+def find_column(key: Any, store: Any) -> int:
+    """Place of a column, or -1."""
+    return store[1][_slot(key, store[0], store[1])]
+
+
+@entry
+def make_column(key: Any, store: Any) -> int:
+    """Place of a new column without scores, or -1 if there is no room."""
+    keys, places, scores, used = store[0], store[1], store[2], store[7]
+    place = used[COLUMNS]
+    if place >= len(scores):
+        return -1
+    slot = _slot(key, keys, places)
+    keys[slot, :] = key
+    places[slot] = place
+    used[COLUMNS] += 1
+    return place
+
+
+@entry
+def find_family(child: int, parents: Any, size: int, skip: int, zobrist: Any, store: Any, out: Any) -> bool:
+    """Look up the scores of one family: as a single, as a column's own, or as an entry of a smaller family's column."""
+    key = family_key(child, parents, size, skip, zobrist)
+    place = store[5][_slot(key, store[4], store[5])]
+    if place >= 0:
+        out[:] = store[6][place]
+        return True
+    place = find_column(key, store)
+    if place >= 0 and not np.isnan(store[3][place, 0]):
+        out[:] = store[3][place]
+        return True
+    for i in range(size):
+        if i == skip:
+            continue
+        p = parents[i]
+        smaller = key.copy()
+        smaller[0] ^= zobrist[p, 0]
+        smaller[1] ^= zobrist[p, 1]
+        place = find_column(smaller, store)
+        if place >= 0 and not np.isnan(store[2][place, 0, p]):
+            out[:] = store[2][place, :, p]
+            return True
+    return False
+
+
+@entry
+def keep_single(key: Any, scores: Any, store: Any) -> bool:
+    """Keep the scores of one family; tells whether there was room."""
+    keys, places, singles, used = store[4], store[5], store[6], store[7]
+    place = used[SINGLES]
+    if place >= len(singles):
+        return False
+    slot = _slot(key, keys, places)
+    keys[slot, :] = key
+    places[slot] = place
+    singles[place] = scores
+    used[SINGLES] += 1
+    used[FAMILIES] += 1
+    return True
+
+
+@part
+def _declared(parents: Any, size: int, skip: int, native: Any) -> Any:
+    """Declared configurations of some parents and one more, by the number of levels of the latter."""
+    cards, card_values = native[0][3], native[4]
+    q = 1.0
+    for i in range(size):
+        if i != skip:
+            q *= cards[parents[i]]
+    both = q * card_values
+    return q, both, np.log(both)
+
+
+@part
+def family_scores(
+    child: int, parents: Any, size: int, skip: int, native: Any, zobrist: Any, store: Any, out: Any
+) -> int:
+    """Scores of one family under all likelihoods, counted if they are not known.
+
+    `native` is (data, recipes, terms, backend, card_values, card_index), or has no rows (then Python must be asked).
+    """
+    if find_family(child, parents, size, skip, zobrist, store, out):
+        return OK
+    data, recipes, terms, backend, _, card_index = native
+    if data[0].shape[1] == 0:
+        return ASK
+    # The family is counted as one more parent added to the others; without parents, as it is.
+    members, last = np.empty(size + 1, np.int64), np.empty(1, np.int64)
+    m = 0
+    for i in range(size):
+        if i != skip:
+            members[m] = parents[i]
+            m += 1
+    m = max(m - 1, 0)
+    last[0] = members[m]
+    q, both, logs = _declared(members, m, -1, native)
+    if q > _EXACT:
+        return ASK
+    members[m] = child
+    found = np.empty((len(out), 1))
+    candidates = last[: size - (skip >= 0)][:1]
+    extend(data, members[: m + 1], (both, logs, card_index), candidates, recipes, terms, backend, found)
+    out[:] = found[:, 0]
+    return OK if keep_single(family_key(child, parents, size, skip, zobrist), out, store) else FULL
+
+
+@part
+def fill_column(child: int, parents: Any, size: int, wanted: Any, native: Any, zobrist: Any, store: Any) -> int:
+    """Make sure that a family's column has the scores of all wanted candidates (no parents, nor the child)."""
+    key = family_key(child, parents, size, -1, zobrist)
+    place = find_column(key, store)
+    if place < 0:
+        place = make_column(key, store)
+        if place < 0:
+            return FULL
+    scores, own = store[2][place], store[3][place]
+    if np.isnan(own[0]):
+        base = np.empty(len(own))
+        status = family_scores(child, parents, size, -1, native, zobrist, store, base)
+        if status != OK:
+            return status
+        own[:] = base
+    missing = np.empty(len(wanted), np.int64)
+    count = 0
+    for c in range(len(wanted)):
+        if wanted[c] and np.isnan(scores[0, c]):
+            missing[count] = c
+            count += 1
+    if count == 0:
+        return OK
+    family = np.empty(size + 1, np.int64)
+    family[:size] = parents[:size]
+    family[size] = child
+    data, recipes, terms, backend, _, card_index = native
+    q, both, logs = _declared(family, size, -1, native)
+    if data[0].shape[1] == 0 or q > _EXACT:
+        return ASK
+    found = np.empty((scores.shape[0], count))
+    extend(data, family, (both, logs, card_index), missing[:count], recipes, terms, backend, found)
+    for i in range(len(found)):
+        for m in range(count):
+            scores[i, missing[m]] = found[i, m]
+    store[7][FAMILIES] += count
+    return OK
