@@ -14,7 +14,9 @@ import subprocess
 import sys
 import tempfile
 import time
+import warnings
 from pathlib import Path
+from typing import Any
 
 LABELS = ["LOW", "NORMAL", "HIGH", "ZERO", "TRUE", "FALSE", "ESOPHAGEAL", "ONESIDED"]
 KINDS = {
@@ -23,6 +25,9 @@ KINDS = {
     "signed": "codes from -1 to 2",
     "quoted": "the same labels in quotes, a tenth of the last column missing",
     "mixed": "strings and integers in turn",
+    "coded": "codes from 0 to 3 with declared levels, found out to be codes",
+    "dropped": "as quoted, rows with missing values left out",
+    "blanks": "codes from 0 to 3, separated by two blanks (polars: by commas)",
 }
 
 
@@ -36,19 +41,21 @@ def make(kind: str, path: Path, rows: int, columns: int, seed: int) -> None:
     for j in range(columns):
         card = [2, 3, 4, 2, 3][j % 5]
         codes = rng.choice(card, size=rows, p=rng.dirichlet(np.full(card, 2.0)))
-        if kind in {"integers", "signed"} or (kind == "mixed" and j % 2):
+        if kind in {"integers", "signed", "coded", "blanks"} or (kind == "mixed" and j % 2):
             table[f"V{j + 1}"] = pl.Series(codes.astype(np.int8) - (kind == "signed"))
         else:
             labels = [LABELS[(j + k) % len(LABELS)] for k in range(card)]
             table[f"V{j + 1}"] = pl.Series(np.array(labels)[codes])
     frame = pl.DataFrame(table)
-    if kind == "quoted":
+    if kind in {"quoted", "dropped"}:
         holes = pl.Series(rng.random(rows) < 0.1)
         last = frame.columns[-1]
         frame = frame.with_columns(pl.when(holes).then(None).otherwise(pl.col(last)).alias(last))
         frame.write_csv(path, quote_style="non_numeric")
     else:
         frame.write_csv(path)
+    if kind == "blanks":
+        path.with_suffix(".txt").write_bytes(path.read_bytes().replace(b",", b"  "))
 
 
 def peak() -> float:
@@ -66,9 +73,15 @@ def measure(contender: str, path: Path) -> None:
 
     from mapdag.data import read
 
+    options: dict[str, Any] = {"missing": "drop" if path.stem == "dropped" else "level"}
+    if path.stem == "coded":
+        with path.open() as file:
+            options["levels"] = dict.fromkeys(file.readline().strip().split(","), LABELS[:4])
+        warnings.simplefilter("ignore")
+    source = path.with_suffix(".txt") if path.stem == "blanks" else path
     before = peak()
     start = time.perf_counter()
-    data = pl.read_csv(path) if contender == "polars" else read(path, missing="level")
+    data = pl.read_csv(path) if contender == "polars" else read(source, **options)
     print(
         json.dumps({"seconds": time.perf_counter() - start, "before": before, "peak": peak(), "what": str(type(data))})
     )

@@ -129,12 +129,22 @@ def test_levels_of_a_network_are_used_where_the_data_have_its_labels(run, tmp_pa
     codes = tmp_path / "codes.csv"
     rows = [",".join(data.names), *(",".join(map(str, row)) for row in data.codes.T.tolist())]
     codes.write_text("\n".join(rows))
-    code, _, err = run("score", "asia", codes, "--json")
+    expected = md.score(md.network("asia").dag, data)
+    code, out, err = run("score", "asia", codes, "--json")
     assert code == 0
-    assert "levels are taken from the data, not from the network" in err
+    assert "codes" in err
+    assert json.loads(out)["score"] == pytest.approx(expected)
     _, out, err = run("score", "asia", codes, "--like", "asia", "--codes", "--json")
     assert err == ""
-    assert json.loads(out)["score"] == pytest.approx(md.score(md.network("asia").dag, data))
+    assert json.loads(out)["score"] == pytest.approx(expected)
+    code, _, err = run("score", "asia", codes, "--labels", "--json")
+    assert code == 2
+    assert "--codes" in err
+    text = codes.read_text().replace("0", "yes").replace("1", "no")
+    codes.write_text(text.replace("yes", "Yes!", 1))
+    code, _, err = run("score", "asia", codes)
+    assert code == 2
+    assert "'Yes!'" in err
 
 
 def test_golden_levels_files_work(run, tmp_path):
@@ -205,7 +215,7 @@ BROKEN = {
     "too long": ("a,b\nx,y\nx,y,z\n", [], "line 3"),
     "binary": (bytes(range(256)) * 20, [], "text"),
     "duplicate names": ("a,a\nx,y\ny,x\n", [], "'a'"),
-    "unnamed column": (",a,b\n1,x,y\n2,y,x\n", [], 'drop=""'),
+    "unnamed column": (",a,b\n1,x,y\n2,y,x\n", [], "--drop ''"),
     "all missing": ("a,b,c\nx,NA,u\ny,?,v\n", [], "'b'"),
     "partly missing": ("a,b\nx,u\n,v\ny,u\n", [], "missing"),
     "floats": ("a,b\n" + "".join(f"{i / 7:.4f},{'xy'[i % 2]}\n" for i in range(30)), [], "discretize"),
@@ -251,8 +261,11 @@ def test_broken_input_is_one_clear_sentence_and_exit_code_2(run, tmp_path, monke
             ["--require", "r.csv"],
             "'smok', which is not a column; did you mean 'smoke'",
         ),
-        ({"r.csv": "a,b\nsmoke,lung\n"}, ["--require", "r.csv"], "header from,to"),
-        ({"r.csv": "from,to\nsmoke\n"}, ["--require", "r.csv"], "r.csv, line 2: expected two names"),
+        (
+            {"r.csv": "a,b\nsmoke,lung\n"},
+            ["--require", "r.csv"],
+            "r.csv, line 1: a table of arcs has the columns 'from' and 'to'",
+        ),
         (
             {"r.csv": "from,to\nasia,tub\ntub,lung\nlung,asia\n"},
             ["--require", "r.csv"],
@@ -320,6 +333,104 @@ def test_missing_values_and_columns_can_be_dealt_with(run, tmp_path):
     assert code == 0
     assert json.loads(out)["nodes"] == ["a", "b", "t"]
     assert run("learn", path, "--drop", "id", "--drop", "a", "--drop", "t", "--score", "BIC", "--json")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["learn", "--seed", "-7"], "seed must be a whole number of at least 0, got -7"),
+        (["learn", "--max-iter", "0"], "max_iter must be"),
+        (["learn", "--search", "tabu", "--restarts", "2"], "--search tabu takes memory, patience, not 'restarts'"),
+        (["learn", "--score", "BDeu(1/0)"], "divided by zero"),
+        (["bootstrap", "--threads", "-1"], "threads must be"),
+        (["bootstrap", "-R", "0"], "R must be"),
+        (["cv", "--folds", "1"], "folds must be"),
+        (["cv", "--seed", "-1"], "seed must be"),
+        (["alpha", "--rounds", "0"], "max_rounds must be"),
+        (["alpha", "--first", "-1"], "start must be a positive number"),
+        (["learn", "--discretize", "quantile", "--discretize", "smoke=interval"], "--discretize takes one method"),
+    ],
+)
+def test_options_outside_their_range_are_named(run, asia, arguments, message):
+    command, *options = arguments
+    code, out, err = run(command, asia, *options)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert "internal error" not in err
+
+
+def test_an_output_that_cannot_be_written_is_refused_before_the_work_begins(run, tmp_path):
+    for name in ("graph.xyz", "no/such/folder/graph.bif"):
+        code, _, err = run("learn", tmp_path / "not read yet.csv", "--out", tmp_path / name)
+        assert code == 2
+        assert "not read yet" not in err
+    code, _, err = run("sample", "asia", "--out", tmp_path / "rows.xls")
+    assert code == 2
+
+
+def test_what_was_learned_is_shown_even_if_it_cannot_be_written(run, tmp_path, monkeypatch):
+    def fail(*_):
+        raise md.errors.FileError("out.bif: no space left on the disk")
+
+    md.network("asia").sample(300, seed=3).to_polars().write_csv(tmp_path / "asia.csv")
+    monkeypatch.setattr("mapdag.cli.learning.write_network", fail)
+    code, out, err = run("learn", tmp_path / "asia.csv", "--json", "--out", tmp_path / "out.bif")
+    assert code == 2
+    assert json.loads(out)["converged"]
+    assert err == "mapdag: out.bif: no space left on the disk\n"
+
+
+def test_files_that_mapdag_wrote_can_be_used_again(run, asia, tmp_path):
+    graph = tmp_path / "graph.csv"
+    run("learn", asia, "--score", "BDeu(1)", "--out", graph)
+    found = md.read_graph(graph)
+    code, out, _ = run("learn", asia, "--require", graph, "--json")
+    assert code == 0
+    assert set(found.arcs) <= set(map(tuple, json.loads(out)["arcs"]))
+    assert run("learn", asia, "--start", graph)[0] == 0
+    (tmp_path / "few.csv").write_text("from,to\nsmoke,lung\n")
+    assert run("learn", asia, "--start", tmp_path / "few.csv")[0] == 0
+
+
+def test_a_warning_is_shown_once(run, tmp_path):
+    path = tmp_path / "small.csv"
+    path.write_text("a,b,c\n" + "x,u,1\ny,v,2\nx,u,2\n" * 20)
+    _, _, err = run("bootstrap", path, "-R", 10)
+    assert err.count("MU(c=1) is meant for larger graphs") == 1
+
+
+def test_ways_out_are_written_as_flags(run, tmp_path):
+    path = tmp_path / "table.csv"
+    rows = [f"p{i},{i / 7:.3f},{'' if i == 5 else 'uv'[i % 2]},{i % 3}\n" for i in range(300)]
+    path.write_text("id,t,b,c\n" + "".join(rows))
+    _, _, err = run("learn", path)
+    assert "--drop id" in err
+    assert "--discretize t=quantile" in err
+    assert "--missing drop" in err
+    assert "drop=" not in err
+    options = ["--drop", "id", "--discretize", "t=quantile", "--missing", "drop", "--score", "BDeu(1)"]
+    assert run("learn", path, *options)[0] == 0
+
+
+def test_unexpected_errors_are_one_sentence(run, asia, monkeypatch):
+    def broken(*_, **__):
+        raise RuntimeError("oops")
+
+    monkeypatch.setattr("mapdag.cli.learning.run_search", broken)
+    code, _, err = run("learn", asia)
+    assert code == 2
+    assert "internal error, please report it: RuntimeError: oops" in err
+    monkeypatch.setenv("MAPDAG_TRACEBACK", "1")
+    with pytest.raises(RuntimeError, match="oops"):
+        run("learn", asia)
+
+
+def test_ctrl_c_is_exit_code_130(run, asia, monkeypatch):
+    def pressed(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("mapdag.cli.learning.cross_validate", pressed)
+    assert run("cv", asia)[0] == 130
 
 
 def test_the_installed_command_runs(tmp_path):

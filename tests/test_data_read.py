@@ -6,7 +6,6 @@ import datetime as dt
 import decimal
 import gzip
 import json
-import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,10 +13,9 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from pyarrow import feather, parquet
 
-from mapdag.data import Dataset, read
-from mapdag.errors import DataError, MapdagWarning, ParameterError
+from mapdag.data import Dataset, as_dataset, read
+from mapdag.errors import DataError, ParameterError
 
 ROWS = {"sex": ["f", "m", "m", "f"], "n": [10, 9, 9, 1], "flag": [True, False, True, True]}
 LEVELS = {"sex": ("f", "m"), "n": ("1", "9", "10"), "flag": ("False", "True")}
@@ -165,18 +163,6 @@ def test_polars_categories_of_a_columns_own_are_declarations():
     assert read(frame).levels["x"] == ("none", "mild", "severe")
 
 
-def test_codes_are_positions_in_the_declared_levels():
-    declared = {"x": ["low", "mid", "high"]}
-    data = read(b"x,y\n0,1\n2,0\n", levels=declared, codes=True)
-    assert data.levels["x"] == ("low", "mid", "high")
-    assert data.column("x").tolist() == [0, 2]
-    assert data.levels["y"] == ("0", "1")
-    with pytest.raises(DataError, match=r"'x' has the value '0' .*: pass codes=True or levels="):
-        read(b"x,y\n0,1\n2,0\n", levels=declared)
-    with pytest.raises(DataError, match=r"'x' has the value '3'"):
-        read(b"x,y\n0,1\n3,0\n", levels=declared, codes=True)
-
-
 def test_levels_may_come_from_compressed_json(tmp_path):
     path = tmp_path / "levels.json.gz"
     path.write_bytes(gzip.compress(json.dumps({"x": ["a", "b", "c"]}).encode()))
@@ -316,108 +302,6 @@ def test_a_dataset_is_checked_against_the_options():
         read(weighted, weights=[1, 2])
 
 
-# Missing values ----------------------------------------------------------------------------------------------------
-
-
-def test_missing_as_rows_to_drop_keeps_the_levels_seen():
-    data = read({"x": ["a", "b", "c"], "y": ["u", "v", None]}, missing="drop")
-    assert data.n_rows == 2
-    assert data.levels["x"] == ("a", "b", "c")
-
-
-def test_missing_as_the_last_level():
-    data = read({"x": ["b", None, "a"], "y": ["u", "v", "u"]}, missing="level")
-    assert data.levels["x"] == ("a", "b", "NA")
-    assert data.levels["y"] == ("u", "v")
-    frame = pd.DataFrame({"x": pd.Categorical(["NA", None, "z"], ["NA", "z"])})
-    assert read(frame, missing="level").levels["x"] == ("NA", "z", "<missing>")
-    assert read({"x": ["1", None, "1"]}, missing="level").levels["x"] == ("1", "NA")
-
-
-def test_a_declared_level_for_missing_values_is_used():
-    train = read({"x": ["b", None, "a"]}, missing="level")
-    test = read({"x": ["a", None, "NA"]}, like=train, missing="level")
-    assert test.levels["x"] == ("a", "b", "NA")
-    assert test.column("x").tolist() == [0, 2, 2]
-    assert read({"x": [None, "a"]}, levels={"x": ["<missing>", "a", "NA"]}, missing="level").column("x").tolist() == [
-        0,
-        1,
-    ]
-    assert read({"x": [None, "a"]}, levels={"x": ["b", "a"]}, missing="level").levels["x"] == ("b", "a", "NA")
-    with pytest.raises(DataError, match='missing="drop"') as error:
-        read({"x": ["a", None]}, like=read({"x": ["a", "b"]}), missing="level")
-    assert 'missing="level"' not in str(error.value)
-
-
-@pytest.mark.parametrize("text", ["", "  ", "NA", "N/A", "#N/A", "<NA>", "NaN", "nan", "null", "NULL", "?", "."])
-def test_usual_codes_are_missing_in_any_table(text):
-    assert read({"x": ["a", text, "b"]}, missing="drop").n_rows == 2
-    assert read(pd.DataFrame({"x": ["a", text, "b"]}), missing="drop").n_rows == 2
-
-
-@pytest.mark.parametrize("text", ["None", "-", "unknown", "na", "0"])
-def test_other_words_are_levels_unless_said_otherwise(text):
-    assert text in read({"x": ["a", text, "b"]}).levels["x"]
-    assert read({"x": ["a", text, "b"]}, missing="drop", missing_values=text).n_rows == 2
-
-
-def test_missing_values_can_be_numbers():
-    source = {"x": [1, -9, 2, 1], "y": [1.5, 2.5, -9.0, 1.5]}
-    data = read(source, missing="drop", missing_values=[-9, 77])
-    assert data.n_rows == 2
-    assert data.levels["y"] == ("1.5", "2.5")
-    assert read(b"x,y\n-9.0,a\n1,b\n2,a\n", missing="drop", missing_values=[-9]).n_rows == 2
-
-
-# Weights -----------------------------------------------------------------------------------------------------------
-
-
-def test_weights_come_from_a_column_or_an_array():
-    data = read({"x": ["a", "b", "c"], "count": [2, 0, 3]}, weights="count")
-    assert data.names == ("x",)
-    assert data.weights.tolist() == [2, 3]
-    assert data.weights.dtype == np.int64
-    assert data.levels["x"] == ("a", "b", "c")
-    assert data == read({"x": ["a", "b", "c"]}, weights=[2, 0, 3])
-    assert read({"x": ["a", "b"]}, weights=pd.Series([0.5, 1])).total == 1.5
-    assert read({"x": ["a", "b"], "w": ["1", " 2.5 "]}, weights="w").weights.tolist() == [1, 2.5]
-    dropped = read({"x": ["a", None, "b"]}, weights=[1, 2, 3], missing="drop")
-    assert dropped.weights.tolist() == [1, 3]
-
-
-@pytest.mark.parametrize(
-    ("weights", "words"),
-    [
-        ("w", ["'w'", "not be negative", "-2", "1 of 3 rows (row 2)"]),
-        ("gap", ["'gap'", "missing", "(row 3)"]),
-        ("inf", ["'inf'", "finite", "(row 1)"]),
-        ("text", ["'text'", "numbers", "'many'"]),
-        ("flag", ["'flag'", "numbers"]),
-        ("count", ["weights", "'count'", "the columns are"]),
-        ([1, 2], ["one number per row (3)", "(2,)"]),
-        ([1, 2, -1], ["negative", "(row 3)"]),
-    ],
-)
-def test_weights_that_make_no_sense(weights, words):
-    source = {
-        "x": ["a", "b", "a"],
-        "w": [1, -2, 3],
-        "gap": [1, 2, None],
-        "inf": [float("inf"), 1, 1],
-        "text": ["1", "many", "2"],
-        "flag": [True, False, True],
-    }
-    with pytest.raises(DataError) as error:
-        read(source, weights=weights)
-    for word in words:
-        assert word in str(error.value)
-
-
-def test_weights_that_leave_nothing():
-    with pytest.raises(DataError, match="all of them are 0"):
-        read({"x": ["a", "b", "a"]}, weights=[0, 0, 0])
-
-
 # Columns -----------------------------------------------------------------------------------------------------------
 
 
@@ -448,112 +332,41 @@ def test_options_outside_their_range(option, value):
         read(b"a,b\n1,2\n2,1\n", **{option: value})
 
 
-def test_arrow_dictionaries_are_declarations():
-    table = pa.table(
-        {
-            "text": pa.DictionaryArray.from_arrays(
-                pa.array([2, 0, None], pa.int8()), ["lo", "mid", "a label beyond 12 bytes"]
-            ),
-            "ints": pa.DictionaryArray.from_arrays(pa.array([1, 1, 0], pa.int8()), pa.array([30, 20, 10])),
-            "floats": pa.DictionaryArray.from_arrays(pa.array([1, 1, 0], pa.int8()), pa.array([0.5, 2.0, 10.0])),
-            "bools": pa.DictionaryArray.from_arrays(pa.array([0, 0, 0], pa.int8()), pa.array([True, False])),
-            "holes": pa.DictionaryArray.from_arrays(pa.array([0, 0, 2], pa.int8()), pa.array(["x", None, "y", "z"])),
-            "plain": ["b", "a", "b"],
-        }
-    )
-    for source in (table, Stream(table), table.to_reader(), table.to_batches()[0]):
-        data = read(source, missing="level")
-        assert data.levels["text"] == ("lo", "mid", "a label beyond 12 bytes", "NA")
-        assert data.column("text").tolist() == [2, 0, 3]
-        assert data.levels["ints"] == ("30", "20", "10")
-        assert data.column("ints").tolist() == [1, 1, 0]
-        assert data.levels["floats"] == ("0.5", "2", "10")
-        assert data.levels["bools"] == ("True", "False")
-        assert data.levels["holes"] == ("x", "y", "z")
-        assert data.levels["plain"] == ("a", "b")
+# Rows as records, and byte strings ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["string", "large_string", "string_view"])
-def test_arrow_strings_of_every_layout(kind):
-    if not hasattr(pa, kind):
-        pytest.skip("this pyarrow has no such type")
-    values = pa.array(["short", "é", "rather long, beyond the view", ""], getattr(pa, kind)())
-    column = pa.DictionaryArray.from_arrays(pa.array([0, 1, 0], pa.int32()), values).slice(1)
-    assert read(pa.table({"x": column})).levels["x"] == ("short", "é", "rather long, beyond the view")
+def test_records_are_rows_and_what_one_lacks_is_missing():
+    rows = [{"b": 1, "a": "x"}, {"a": "y", "c": True}, {"b": 2, "a": "x", "c": False}]
+    data = read(rows, missing="level")
+    assert data.names == ("b", "a", "c")
+    assert data.row(1) == {"b": "NA", "a": "y", "c": "True"}
+    assert read(tuple(rows), missing="drop", levels={"b": 3, "a": ["x", "y"], "c": [True, False]}).n_rows == 1
+    assert read(pd.DataFrame(ROWS).to_dict("records")) == read(ROWS)
+    with pytest.raises(DataError, match="no columns"):
+        read([])
 
 
-def test_arrow_chunks_with_dictionaries_of_their_own():
-    chunks = [pa.array(["b", "a"]).dictionary_encode(), pa.array(["c", "a"]).dictionary_encode()]
-    data = read(pa.table({"x": pa.chunked_array(chunks)}))
-    assert data.levels["x"] == ("b", "a", "c")
-    assert labels(data, "x") == ["b", "a", "c", "a"]
+@pytest.mark.parametrize("rows", [[[1, "a"], [2, "b"]], [(1, 2)], ["ab", "cd"], [{"a": 1}, [2]]])
+def test_rows_without_names_are_refused_with_the_way_out(rows):
+    with pytest.raises(DataError, match=r'list must hold dicts.*pass a dict of columns, \{"name".*2-d numpy array'):
+        read(rows)
 
 
-def test_categoricals_that_polars_exported_are_no_declaration():
-    frame = pl.DataFrame(
-        {"x": ["b", "a"], "y": ["v", "u"]}, schema={"x": pl.Categorical, "y": pl.Enum(["v", "w", "u"])}
-    )
-    for source in (frame, frame.to_arrow(), Stream(frame)):
-        data = read(source)
-        assert data.levels["x"] == ("a", "b")
-        assert data.levels["y"] == ("v", "w", "u")
+@pytest.mark.parametrize("encoding", ["utf-8", "latin-1"])
+def test_byte_strings_of_numpy_are_text(encoding):
+    column = np.array(["é".encode(encoding), b"x", b""])
+    assert read({"a": column}, missing="level").levels["a"] == ("x", "é", "NA")
+    assert read(np.array([["é".encode(encoding), b"1"], [b"x", b"2"]])).levels["X1"] == ("x", "é")
+    records = np.array([("é".encode(encoding), 1), (b"x", 2)], dtype=[("s", "S3"), ("n", "i4")])
+    assert read(records).row(0) == {"s": "é", "n": "1"}
+    masked = np.ma.masked_array(column, mask=[False, True, True])
+    assert read({"a": masked}, missing="level").levels["a"] == ("é", "NA")
 
 
-# Files of columns --------------------------------------------------------------------------------------------------
-
-
-def write_stream(table, path):
-    with pa.ipc.new_stream(path, table.schema) as writer:
-        writer.write_table(table)
-
-
-WRITERS = {
-    "t.parquet": parquet.write_table,
-    "t.feather": feather.write_feather,
-    "t.arrows": write_stream,
-    "unnamed": parquet.write_table,
-}
-
-
-@pytest.mark.parametrize("name", WRITERS)
-def test_files_of_columns_keep_declared_levels(tmp_path, name):
-    path = tmp_path / name
-    column = pa.DictionaryArray.from_arrays(pa.array([2, 0, 2], pa.int8()), ["lo", "mid", "hi"])
-    WRITERS[name](pa.table({"x": column, "n": [2, 1, 2]}), str(path))
-    for source in (path, str(path), path.read_bytes(), path.open("rb")):
-        data = read(source)
-        assert data.levels["x"] == ("lo", "mid", "hi")
-        assert data.codes.tolist() == [[2, 0, 2], [1, 0, 1]]
-        if hasattr(source, "close"):
-            source.close()
-
-
-def test_pandas_categories_survive_parquet(tmp_path):
-    frame = pd.DataFrame({"x": pd.Categorical(["b", "a"], ["c", "b", "a"])})
-    frame.to_parquet(tmp_path / "x.parquet")
-    assert read(tmp_path / "x.parquet").levels["x"] == ("c", "b", "a")
-
-
-@pytest.mark.parametrize("name", ["t.parquet", "t.arrow", "t.arrows"])
-def test_files_that_polars_wrote(tmp_path, name):
-    frame = pl.DataFrame(
-        {"c": ["b", "a"], "e": ["v", "u"], "s": ["x", "y"]},
-        schema={"c": pl.Categorical, "e": pl.Enum(["v", "w", "u"]), "s": pl.String},
-    )
-    write = {"t.parquet": frame.write_parquet, "t.arrow": frame.write_ipc, "t.arrows": frame.write_ipc_stream}[name]
-    write(tmp_path / name)
-    data = read(tmp_path / name)
-    assert data.levels["c"] == ("a", "b")
-    assert data.levels["e"] == ("v", "w", "u")
-
-
-def test_without_pyarrow_lost_levels_are_not_lost_silently(tmp_path, monkeypatch):
-    path = tmp_path / "x.parquet"
-    pd.DataFrame({"x": pd.Categorical(["b", "a"], ["c", "b", "a"])}).to_parquet(path)
-    ours = tmp_path / "ours.parquet"
-    pl.DataFrame({"x": pl.Series(["b", "a"], dtype=pl.Categorical)}).write_parquet(ours)
-    for module in ("pyarrow", "pyarrow.ipc", "pyarrow.parquet"):
-        monkeypatch.setitem(sys.modules, module, None)
-    with pytest.warns(MapdagWarning, match=r"levels of 'x'.*install pyarrow.*or pass levels="):
-        assert read(path).levels["x"] == ("a", "b")
-    assert read(ours).levels["x"] == ("a", "b")
+def test_as_dataset_reads_whatever_is_no_dataset():
+    data = read(ROWS)
+    assert as_dataset(data) is data
+    assert as_dataset(ROWS) == data
+    assert as_dataset(ROWS, drop="n").names == ("sex", "flag")
+    with pytest.raises(ParameterError, match=r"'drop' cannot be given for a Dataset: call mapdag\.read"):
+        as_dataset(data, drop="n")

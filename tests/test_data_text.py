@@ -8,6 +8,8 @@ import io
 import lzma
 import os
 import random
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -137,7 +139,7 @@ def test_quotes():
     assert cells(read(b'a,b\n5\'10",x\n6",y\n')) == [["5'10\"", "x"], ['6"', "y"]]
     assert read(b'a,b\n"""x""",1\ny,2\n').levels["a"] == ('"x"', "y")
     assert read(b'a,b\n "x" ,1\ny,2\n').levels["a"] == ("x", "y")
-    assert read(b'a,b\n"",1\ny,2\nz,2\n', missing="drop").n_rows == 2
+    assert read(b'a,b\n"",1\ny,2\nz,2\n', missing="drop", levels={"b": [1, 2]}).n_rows == 2
 
 
 def test_a_quoted_newline_in_the_very_last_cell():
@@ -177,7 +179,8 @@ def test_records_are_counted_alike_in_blocks_of_any_size(monkeypatch, block):
         (b"a,b\n1,2\n3\n4,5\n", ["line 3", "1 field instead of the header's 2", "','", "separator="]),
         (b"a,b\n1,2\n3,4,5\n4,5,6\n", ["line 3", "3 fields", "2 such lines"]),
         (b'a,b\n"1\n2",x\n3,4,5\n', ["line 4", "3 fields"]),
-        (b"a,b\nr1,1,2\nr2,3,4\n", ["line 2", "3 fields", "every line", "row names"]),
+        (b"a,b\nr1,1,2\nr1,3,4\n", ["every line has 3 fields", "2 names", "row names", "'r1' is on more than one row"]),
+        (b"a,b\n1,2,\n2,1,\n", ["line 2", "3 fields instead of the header's 2", "a separator at its end?"]),
         (b'a,b\n1,"open\n2,x\n', ["line 3", "quotes"]),
         (b'"","a"\n"1","x"\n"2","y"\n', ["column 1", "no name", 'drop=""']),
         (b"a,b,\n1,2,\n2,1,\n", ["column 3", "no name", 'drop=""']),
@@ -274,6 +277,40 @@ def test_open_files_and_odd_file_names(tmp_path):
     assert read(io.StringIO(path.read_text())) == expected
     with path.open() as file:
         assert read(file) == expected
+
+
+@pytest.mark.skipif(os.name != "posix", reason="names of files are text here")
+def test_file_names_that_are_not_text_of_the_locale(tmp_path):
+    code = """
+import os, sys
+import polars as pl
+from mapdag.data import read
+frame = pl.DataFrame({"a": ["1", "2"], "b": ["x", "y"]})
+os.chdir(sys.argv[1])
+names = {os.fsdecode(found): found for found in (b"bad\\xff.csv", b"\\xc3\\xbc.csv")}
+for name, found in {**names, b"\\xc3\\xbc.csv".decode(): b"\\xc3\\xbc.csv"}.items():
+    for write in (frame.write_csv, frame.write_parquet):
+        with open(found, "wb") as file:
+            write(file)
+        assert read(name) == read(frame), name
+    with open(found, "w") as file:
+        file.write('{"a": [2, 1]}')
+    assert read(frame, levels=name).levels["a"] == ("2", "1")
+try:
+    read(os.fsdecode(b"none\\xff.csv"))
+except ValueError as error:
+    print(str(error))
+"""
+    for environment in ({}, {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}):
+        done = subprocess.run(
+            [sys.executable, "-c", code, str(tmp_path)],
+            env={**os.environ, **environment},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        assert done.stdout == "none\\xff.csv: no such file\n"
 
 
 def test_a_file_without_a_header_is_suspected():

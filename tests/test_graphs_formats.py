@@ -232,7 +232,7 @@ def test_adjacency_matrices_round_trip(dag):
 
 
 def test_an_adjacency_matrix_names_its_nodes_if_nobody_else_does():
-    assert DAG.from_adjacency([[0, 1], [0, 0]]).arcs == (("X0", "X1"),)
+    assert DAG.from_adjacency([[0, 1], [0, 0]]).arcs == (("X1", "X2"),)
 
 
 @pytest.mark.parametrize(
@@ -242,11 +242,11 @@ def test_an_adjacency_matrix_names_its_nodes_if_nobody_else_does():
         ([[0, 1], [0]], None, "rows of different lengths"),
         (3, None, "square"),
         ([[0, 1], [0, 0]], ["A"], "of 2 nodes needs as many names, got 1"),
-        ([[0, 0.5], [0, 0]], None, "got 0.5 for 'X0' -> 'X1'; a matrix of weights"),
+        ([[0, 0.5], [0, 0]], None, "got 0.5 for 'X1' -> 'X2'; a matrix of weights"),
         ([[0, np.nan], [0, 0]], None, "got nan"),
         ([["0", "1"], ["0", "0"]], None, "only 0 and 1"),
-        ([[1]], None, "X0 -> X0"),
-        ([[0, 1], [1, 0]], None, "X0 -> X1 -> X0"),
+        ([[1]], None, "X1 -> X1"),
+        ([[0, 1], [1, 0]], None, "X1 -> X2 -> X1"),
     ],
 )
 def test_matrices_that_are_no_dag_are_refused(matrix, nodes, message):

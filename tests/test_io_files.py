@@ -7,8 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from mapdag.errors import FileError, MapdagError
-from mapdag.io import files, read_graph, read_network, write_network
+from mapdag.errors import FileError, MapdagError, ParameterError
+from mapdag.io import (
+    GRAPH_SUFFIXES,
+    NETWORK_SUFFIXES,
+    check_writable,
+    files,
+    formats,
+    read_graph,
+    read_network,
+    write_graph,
+    write_network,
+)
 from mapdag.io.files import write_text
 from mapdag.reference import network
 
@@ -20,6 +30,14 @@ def test_a_missing_file_is_named(read, tmp_path):
     with pytest.raises(FileError, match=r"net\.bif: there is no such file$"):
         read(tmp_path / "net.bif")
     with pytest.raises(FileError, match=r"alarm: there is no such file; if you meant .* mapdag\.network\('alarm'\)"):
+        read("alarm")
+
+
+@pytest.mark.parametrize("read", [read_network, read_graph])
+def test_a_folder_named_like_a_bundled_network_is_told_apart(read, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "alarm").mkdir()
+    with pytest.raises(FileError, match=r"alarm is a directory, not a file; .* mapdag\.network\('alarm'\)"):
         read("alarm")
 
 
@@ -44,7 +62,7 @@ def test_a_path_that_makes_no_sense_is_an_error_of_ours():
 
 
 def test_a_missing_folder_is_named(tmp_path):
-    with pytest.raises(FileError, match=r"net\.bif cannot be written: No such file or directory"):
+    with pytest.raises(FileError, match=r"net\.bif cannot be written: there is no folder .*nowhere"):
         write_network(network("asia"), tmp_path / "nowhere" / "net.bif")
 
 
@@ -69,7 +87,7 @@ def test_refused_permissions_are_named(tmp_path, monkeypatch):
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_a_full_device_is_named():
-    with pytest.raises(FileError, match="/dev/full cannot be written: No space left on device"):
+    with pytest.raises(FileError, match="/dev/full cannot be written: no space left on the disk"):
         write_network(network("asia"), "/dev/full", format="bif")
 
 
@@ -81,7 +99,7 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch)
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(files.os, "fsync", full)
-    with pytest.raises(FileError, match=r"net\.bif cannot be written: No space left on device"):
+    with pytest.raises(FileError, match=r"net\.bif cannot be written: no space left on the disk"):
         write_network(network("asia"), path)
     assert path.read_text() == "old"
     assert [file.name for file in tmp_path.iterdir()] == ["net.bif"]
@@ -126,3 +144,84 @@ def test_the_home_directory_can_be_abbreviated(tmp_path, monkeypatch):
     write_network(network("asia"), "~/net.bif")
     assert (tmp_path / "net.bif").exists()
     assert read_network("~/net.bif") == network("asia")
+
+
+def test_an_unknown_user_has_no_home_directory():
+    with pytest.raises(FileError, match="home directory"):
+        read_network("~nobody-of-that-name/net.bif")
+
+
+# Asking beforehand ------------------------------------------------------------------------------------------------
+
+
+def test_checking_leaves_no_trace(tmp_path):
+    old = tmp_path / "old.bif"
+    old.write_text("old")
+    check_writable(old, NETWORK_SUFFIXES)
+    check_writable(tmp_path / "new.BIF.gz", NETWORK_SUFFIXES)
+    check_writable(tmp_path / "anything")
+    assert [file.name for file in tmp_path.iterdir()] == ["old.bif"]
+    assert old.read_text() == "old"
+
+
+@pytest.mark.parametrize("name", ["graph", "graph.png", "graph.gz", "graph.bif"])
+def test_checking_names_the_endings_that_are_known(name, tmp_path):
+    with pytest.raises(ParameterError, match=r"does not tell the format: .*one of \.json, .*\.csv, .*\.csv\.gz"):
+        check_writable(tmp_path / name, GRAPH_SUFFIXES)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("nowhere/net.bif", r"net\.bif cannot be written: there is no folder .*nowhere$"),
+        ("file/net.bif", r"net\.bif cannot be written: there is no folder .*file$"),
+        ("folder.bif", r"folder\.bif cannot be written: it is a directory"),
+        ("a\0b.bif", "cannot be written"),
+        ("x" * 300 + ".bif", "cannot be written: .*[Nn]ame too long"),
+    ],
+)
+def test_checking_names_what_writing_would(name, message, tmp_path):
+    (tmp_path / "folder.bif").mkdir()
+    (tmp_path / "file").touch()
+    for act in (check_writable, lambda path: write_network(network("asia"), path)):
+        with pytest.raises(FileError, match=message):
+            act(tmp_path / name)
+
+
+def test_checking_notices_a_folder_that_is_closed(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", refuse)
+    with pytest.raises(FileError, match=r"net\.bif cannot be written: Permission denied"):
+        check_writable(tmp_path / "net.bif", NETWORK_SUFFIXES)
+
+
+@POSIX
+def test_checking_does_not_touch_pipes_and_devices(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    check_writable(tmp_path / "pipe")  # opening it would wait for a reader
+    check_writable(os.devnull)
+
+
+@pytest.mark.parametrize(("write", "what"), [(write_network, "bif"), (write_graph, "json")])
+def test_nothing_is_computed_for_a_file_that_cannot_be_written(write, what, tmp_path, monkeypatch):
+    def never(_):
+        raise AssertionError
+
+    monkeypatch.setattr(formats, "to_bif", never)
+    monkeypatch.setattr(formats.schema, "graph_to_json", never)
+    with pytest.raises(FileError, match="no folder"):
+        write(network("asia"), tmp_path / "nowhere" / f"x.{what}")
+
+
+def test_the_endings_are_those_that_can_be_written(tmp_path):
+    net = network("cancer")
+    for suffix in NETWORK_SUFFIXES:
+        write_network(net, tmp_path / f"net{suffix}")
+        assert read_network(tmp_path / f"net{suffix}") == net
+    for suffix in GRAPH_SUFFIXES:
+        write_graph(net.dag, tmp_path / f"graph{suffix}")
+        assert read_graph(tmp_path / f"graph{suffix}") == net.dag
+        zipped = (tmp_path / f"graph{suffix}").read_bytes().startswith(b"\x1f\x8b")
+        assert zipped == suffix.endswith(".gz")

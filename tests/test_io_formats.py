@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import mapdag as md
 from mapdag.errors import CapacityError, FormatError, ParameterError
 from mapdag.io import arcs as arcs_table
-from mapdag.io import read_graph, read_network, schema, to_bif, write_graph, write_network
+from mapdag.io import read_arcs, read_graph, read_network, schema, to_bif, write_graph, write_network
 from mapdag.networks import BayesianNetwork
 from mapdag.reference import catalogue, network
 from naive_networks import networks
@@ -155,7 +155,7 @@ def test_a_newer_library_may_add_keys():
         ("from,to\nA,B\n,C\n", "line 3: expected a node in 'from'"),
         ("from,to\nA,B,C\n", "line 2: expected a node in 'from'"),
         ("from,to\nA,B\nB,A\n", "cycle"),
-        ("from,to\nA,A\n", "'A' cannot be joined to itself"),
+        ("from,to\nA,A\n", "line 2: 'A' cannot be joined to itself"),
         ("a,b\n1,2\n", "none of the formats bif, json, dot, modelstring, csv: it starts with 'a,b'"),
         ("<graphml>\n", "looks like XML"),
         ("nothing\n", "none of the formats"),
@@ -180,6 +180,43 @@ def test_a_table_of_other_things_is_refused(tmp_path):
         FormatError, match=r"data\.csv, line 1: a table of arcs has the columns 'from' and 'to', got x, y"
     ):
         read_graph(path)
+
+
+@pytest.mark.parametrize("dag", [GRAPH, ODD, md.DAG(["lonely"])], ids=["small", "odd", "one"])
+@pytest.mark.parametrize("name", ["g.csv", "g.csv.gz"])
+def test_lists_of_arcs_are_read_from_what_we_write(dag, name, tmp_path):
+    write_graph(dag, tmp_path / name)
+    assert read_arcs(tmp_path / name) == list(dag.arcs)
+    assert read_arcs(str(tmp_path / name)) == list(dag.arcs)
+
+
+def test_lists_of_arcs_need_not_make_a_graph():
+    assert read_arcs(b"from,to\nA,B\nB,A\nA,B\n") == [("A", "B"), ("B", "A"), ("A", "B")]
+
+
+def test_lists_of_arcs_are_read_as_people_write_them():
+    text = "From , To, strength\nA , B ,0.5\n\n , \nC,\nD\nan apple,a pear\n"
+    assert read_arcs(text) == [("A", "B"), ("an apple", "a pear")]
+    assert read_arcs(text.replace("\n", "\r\n").encode("utf-8-sig")) == [("A", "B"), ("an apple", "a pear")]
+    assert read_arcs('to,from\n"B ",A\n') == [("A", "B ")]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a,b\nA,B\n", "line 1: a table of arcs has the columns 'from' and 'to', got a, b"),
+        ("digraph {\n}\n", "line 1: a table of arcs has the columns"),
+        ("from,to\nA,B\n,C\n", "line 3: expected a node in 'from'"),
+        ("from,to\nA,B,C\n", "line 2: expected a node in 'from'"),
+        ("from,to\n\nA,A\n", "line 3: 'A' cannot be joined to itself"),
+        ("", "the file is empty"),
+    ],
+)
+def test_broken_lists_of_arcs_are_named_with_their_line(text, message, tmp_path):
+    path = tmp_path / "arcs.csv"
+    path.write_text(text)
+    with pytest.raises(FormatError, match=rf"arcs\.csv.*{message}"):
+        read_arcs(path)
 
 
 def test_the_ending_decides_before_the_content(tmp_path):

@@ -38,10 +38,34 @@ def test_an_expression_is_read_and_printed(text, printed):
     assert str(md.parse(printed)) == printed
 
 
+@pytest.mark.parametrize(
+    "prior",
+    [
+        md.CS({("a\nb", 'tab\t"quote"'): 0.5}),
+        md.CS({("a->b", "c"): 0.5}),
+        md.CS({("  lead", "Z"): 0.8}),
+        md.CS({("b\\", "'"): (0.2, 0.3, 0.5)}),
+        md.LogLinear([{("A", "B"): 2}, "roots"]),
+        md.VSP({"x'y": 0.1, ("p", "q->r"): 0.2}, default=0.5),
+    ],
+)
+def test_nasty_names_survive_the_notation(prior):
+    objective = prior + md.BIC()
+    assert md.parse(str(objective)) == objective
+
+
+def test_explicit_pairs_are_not_ambiguous():
+    nodes = ["a", "b->c", "a->b", "c"]
+    assert md.CS({("a->b", "c"): 0.9}).log_odds(nodes)[2, 3] > 0
+    assert md.CS({("a", "b->c"): 0.9}).log_odds(nodes)[0, 1] > 0
+    assert md.CS({("  lead", "Z"): 0.8}).log_odds(["  lead", "Z"])[0, 1] > 0
+
+
 def test_sums_of_objects_are_the_same_as_text():
     assert md.MU(c=1) + md.BDs(alpha=1) == md.parse("MU(c=1)+BDs(1)")
     assert md.BDs(1) + md.MU(c=1) == md.MU(c=1) + md.BDs(1)
     assert md.MaxParents(2) + md.U() + md.BIC() == md.parse("MaxParents(2)+U+BIC")
+    assert md.MaxParents(2) + (md.MU() + md.BIC()) == md.parse("MaxParents(2)+MU+BIC")
     assert md.MU() + md.BIC() + md.MaxParents(2) == md.parse("MU+MaxParents(2)+BIC")
     assert md.parse(md.BDeu(3)) == md.parse("BDeu(3)")
     objective = md.parse("K2")
@@ -74,8 +98,21 @@ def test_only_priors_and_one_likelihood_can_be_added():
         ("K2(a=3)", 3, "takes no parameters"),
         ("BDs(alpha=1, alpha=2)", 13, "given twice"),
         ("MU(beta=1/2, 3)", 13, "cannot follow"),
-        ("BDs(alpha=-1)", 0, "alpha must be a positive number, got -1.0"),
-        ("MU(beta=1)+K2", 0, "strictly between 0 and 1"),
+        ("BDs(alpha=-1)", 10, "alpha must be a positive number, got -1.0"),
+        ("MU(beta=1)+K2", 8, "strictly between 0 and 1"),
+        ("BDeu(0)", 5, "alpha must be a positive number, got 0"),
+        ("BDeu(1/0)", 5, "divided by zero"),
+        ('MaxParents("a")+BIC', 11, "m must be a whole number"),
+        ("MaxParents(1e400)+BIC", 11, "m must be a whole number"),
+        ('CS({"A->B": "x"})+BIC', 0, "one or three probabilities"),
+        ('CS([["A"]])+BIC', 0, "a row of CS"),
+        ('CS("abc")+BIC', 0, "mapping or rows"),
+        ("CS({[1, 2]: 0.5})+BIC", 0, "an arc must be written"),
+        ("CS({{}: 0.5})+BIC", 6, "before the colon"),
+        ('LogLinear(["arcs"], ["x"])+BIC', 20, "weights and lam must be finite"),
+        ('LogLinear("arcs", [1], "x")+BIC', 18, "weights and lam must be finite"),
+        ('LogLinear([{"A->B": "x"}])+BIC', 0, "finite number"),
+        ("BD([[[[[[[[[[1]]]]]]]]]])", 11, "too deep"),
         ("BDs & MU", 4, "cannot read '&'"),
         ("BDs MU", 4, r"expected '\+' or the end"),
         ("BDs(alpha=)", 10, "expected a number"),

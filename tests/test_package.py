@@ -1,12 +1,15 @@
 """The public surface, and what importing it costs."""
 
+import os
 import pickle
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import mapdag
+from mapdag import kernels
 
 
 def test_the_public_surface_is_sorted_complete_and_loadable():
@@ -46,3 +49,32 @@ def test_errors_cross_process_boundaries(error):
     assert type(again) is type(error)
     assert str(again) == str(error)
     assert vars(again) == vars(error)
+
+
+def test_every_file_with_kernels_is_known_to_the_cache():
+    root = Path(mapdag.__file__).parent
+    using = {
+        path.relative_to(root).as_posix()
+        for path in root.rglob("*.py")
+        if "from mapdag.kernels import" in path.read_text(encoding="utf-8")
+    }
+    assert using | {"kernels.py"} == set(kernels.FILES)
+
+
+def test_a_changed_kernel_drops_the_caches_of_all(tmp_path):
+    for name in kernels.FILES:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("")
+        (tmp_path / name).parent.joinpath("__pycache__").mkdir(exist_ok=True)
+    cached = tmp_path / "search" / "__pycache__" / "climb.nbi"
+
+    def survives():
+        cached.write_text("")
+        kernels._drop_stale_caches(tmp_path)
+        return cached.exists()
+
+    assert not survives()
+    assert survives()
+    os.utime(tmp_path / "terms.py", ns=(1, 1))
+    assert not survives()
+    assert survives()

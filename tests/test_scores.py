@@ -177,6 +177,34 @@ def test_fractional_weights_score_as_the_formula_says(case, data):
         assert got == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
+def test_weights_that_sum_to_one_do_not_overflow():
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, 20, (200, 2))
+    weights = np.full(200, 1 / 200)
+    got = FamilyScores(as_dataset(rows, [20, 20], weights), [md.BDs(1), md.BDeu(1)]).family(1, [0])
+    for value, name in zip(got, ["BDs", "BDeu"], strict=True):
+        assert value == pytest.approx(naive.score(name, rows.tolist(), 1, [0], [20, 20], weights=weights), rel=1e-9)
+
+
+def test_any_table_can_be_scored():
+    columns = {"a": ["x", "y", "x"], "b": ["u", "u", "v"]}
+    dag = md.DAG(["a", "b"], [("a", "b")])
+    assert md.score(dag, columns, "BIC") == md.score(dag, md.read(columns), "BIC")
+    both = md.score(dag, columns, ["BIC", "MU()+BDs(1)"])
+    assert both == (md.score(dag, columns, "BIC"), md.score(dag, columns, "MU()+BDs(1)"))
+
+
+def test_the_score_of_a_graph_does_not_depend_on_the_order_of_columns():
+    rng = np.random.default_rng(4)
+    rows = rng.integers(0, 3, (57, 9))
+    data = as_dataset(rows, [3] * 9)
+    dag = md.random_dag(data.names, seed=1)
+    for _ in range(20):
+        shuffled = data.select([data.names[i] for i in rng.permutation(9)])
+        for objective in ["MU(0.3)+BDs(1)", "VSP(0.2)+BDeu(3)", "BIC"]:
+            assert md.score(dag.reordered(shuffled.names), shuffled, objective) == md.score(dag, data, objective)
+
+
 @pytest.mark.parametrize("likelihood", [md.fNML(), md.qNML()])
 def test_nml_refuses_fractional_weights(likelihood):
     data = as_dataset([[0, 1], [1, 0]], [2, 2], weights=[0.5, 1.5])

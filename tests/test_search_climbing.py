@@ -1,5 +1,6 @@
 """What every search promises, whatever the data, the objective, the constraints and the seed."""
 
+import inspect
 import itertools
 import math
 import signal
@@ -176,6 +177,15 @@ def test_restarts_never_lose_and_are_reproducible():
     assert again[0].trace == again[1].trace
     assert all(r.score >= plain.score for r in again)
     assert sum(move.kind == "restart" for move in again[0].trace) == 5
+    assert md.learn(data, "BDeu(1)", restarts=2).trace == md.learn(data, "BDeu(1)", restarts=2).trace
+
+
+def test_restarts_keep_the_best_graph_they_meet():
+    # Each pair is independent: hill climbing from the empty graph finds nothing, a perturbed graph may be the best.
+    parity = as_dataset([[a, b, a ^ b] for a in (0, 1) for b in (0, 1)] * 25, [2, 2, 2])
+    for seed in range(40):
+        result = md.learn(parity, "BDeu(1)", restarts=2, perturb=2, seed=seed)
+        assert result.score >= max((move.score for move in result.trace), default=-math.inf) - TOLERANCE
 
 
 def test_a_start_graph_is_climbed_from():
@@ -213,6 +223,16 @@ def test_ctrl_c_returns_the_best_graph_so_far():
     assert result.score == pytest.approx(md.score(result.dag, dataset("alarm_509")))
 
 
+def test_ctrl_c_ends_all_objectives():
+    def press(progress):
+        if progress.phase == "moving" and progress.done == 2:
+            signal.raise_signal(signal.SIGINT)
+
+    results = md.learn(dataset("alarm_509"), ["BDeu(1)", "BIC", "BDs(1)"], progress=press)
+    assert [result.stopped for result in results] == ["interrupted"] * 3
+    assert [result.dag.n_arcs for result in results] == [2, 0, 0]
+
+
 def test_progress_tells_every_step():
     told = []
     result = md.learn(dataset("asia_1000"), progress=told.append)
@@ -244,6 +264,11 @@ def test_ones_own_likelihood_works_in_every_search():
         assert own.dag == md.learn(data, md.BIC(), search=search).dag
 
 
+def test_no_objective_is_refused():
+    with pytest.raises(ParameterError, match="at least one"):
+        md.learn(dataset("asia_1000"), [])
+
+
 def test_the_default_objective_is_sparse_mu_bds():
     assert str(md.learn(dataset("asia_1000")).objective) == "MU(c=1)+BDs(alpha=1)"
     with pytest.warns(MapdagWarning, match="3 nodes"):
@@ -262,6 +287,49 @@ def test_any_table_can_be_learned_from():
     assert set(result.dag.skeleton()) == {("a", "b")}
 
 
+def test_required_pairs_are_oriented_as_the_other_constraints_allow():
+    data = as_dataset([[0, 0, 0, 0], [1, 1, 1, 1], [0, 1, 0, 1]], [2] * 4)
+    either = md.CS({"X0->X1": (0.5, 0.5, 0), "X1->X2": 1, "X2->X0": 1}) + md.BDs(1)
+    assert md.learn(data, either).dag.has_arc("X1", "X0")
+    pair = md.CS({"X0->X1": (0.5, 0.5, 0)}) + md.BDs(1)
+    assert md.learn(data, pair, required=[("X1", "X2"), ("X2", "X0")]).dag.has_arc("X1", "X0")
+    star = md.CS({f"X{i}->X3": (0.5, 0.5, 0) for i in range(3)}) + md.BDs(1)
+    tree = md.learn(data, star, max_parents=1).dag
+    assert all(tree.has_arc(f"X{i}", "X3") or tree.has_arc("X3", f"X{i}") for i in range(3))
+    ring = md.CS({"X0->X1": 1, "X1->X2": 1, "X2->X0": 1}) + md.BDs(1)
+    with pytest.raises(GraphError, match="the required arcs cannot all be there without a cycle"):
+        md.learn(data, ring)
+
+
+def test_constraints_identify_directions():
+    data = dataset("asia_1000")
+    free = md.learn(data, "BDeu(1)")
+    assert ("smoke", "lung") in free.reversible
+    known = md.learn(data, "BDeu(1)", required=[("smoke", "lung")], start=free.dag)
+    assert ("smoke", "lung") in known.compelled
+    assert ("smoke", "bronc") in known.reversible
+    tiers = [["asia", "smoke"], ["tub", "lung", "bronc"], ["either"], ["xray", "dysp"]]
+    assert md.learn(data, "BDeu(1)", tiers=tiers).reversible == ()
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_a_likelihood_must_return_a_number(value):
+    def odd(table):
+        return value if table.n_parents else -1.0
+
+    with pytest.raises(
+        ParameterError, match=r"Custom\(odd\) must return a finite number, got .* for '\w+' with parents"
+    ):
+        md.learn(dataset("asia_1000"), md.Custom(odd))
+
+
+def test_searches_have_names():
+    data = dataset("asia_1000")
+    assert md.hill_climb(data, "BIC", max_parents=2).dag == md.learn(data, "BIC", max_parents=2).dag
+    assert md.tabu(data, "BIC").trace == md.learn(data, "BIC", search="tabu").trace
+    assert "max_parents" in inspect.signature(md.learn).parameters
+
+
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
@@ -278,7 +346,15 @@ def test_any_table_can_be_learned_from():
         ({"forbidden": [("asia", "asia")]}, GraphError, "is a loop"),
         ({"tiers": [["asia"], ["asia"]]}, GraphError, "'asia' is in tiers 1 and 2"),
         ({"tiers": [["asi"]]}, GraphError, "tier 1 has 'asi', which is not a column; did you mean 'asia'"),
-        ({"required": [("asia", "tub"), ("tub", "asia")]}, GraphError, "required, but"),
+        ({"required": [("asia", "tub"), ("tub", "asia")]}, GraphError, "are both required: they form a cycle"),
+        ({"required": [("asia",)]}, ParameterError, r"required must be pairs \(from, to\)"),
+        ({"required": "asia"}, ParameterError, r"required must be pairs \(from, to\)"),
+        ({"tiers": {"asia": 1}}, ParameterError, "tiers must be a sequence of groups"),
+        ({"seed": -1}, ParameterError, "seed must be a whole number of at least 0, got -1"),
+        ({"restarts": 1.5}, ParameterError, "restarts must be a whole number"),
+        ({"restarts": 1, "perturb": 0}, ParameterError, "perturb must be a whole number of at least 1"),
+        ({"threads": "a"}, ParameterError, "threads must be a whole number"),
+        ({"start": "[A][B]"}, ParameterError, "start must be a DAG"),
         ({"required": [("asia", "tub"), ("tub", "lung"), ("lung", "asia")]}, CycleError, "asia -> tub -> lung -> asia"),
         ({"required": [("asia", "tub")], "forbidden": [("asia", "tub")]}, GraphError, "asia -> tub is required, but"),
         ({"required": [("tub", "asia")], "tiers": [["asia"], ["tub"]]}, GraphError, "tub -> asia is required, but"),

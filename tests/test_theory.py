@@ -103,9 +103,25 @@ def test_bayes_factors_are_differences_of_scores():
         assert theory.log_bayes_factor(dag, data, "tub", "either", objective) == pytest.approx(expected, rel=1e-9)
 
 
-def test_expected_arcs_needs_a_product_over_arcs():
-    with pytest.raises(GraphError, match="no closed form"):
-        theory.expected_arcs(md.LogLinear(["v_structures"]), 5)
+def test_expected_arcs_needs_a_product_over_pairs():
+    for prior in (md.LogLinear(["v_structures"]), md.MaxParents(0) + md.MU(0.3)):
+        with pytest.raises(GraphError, match="no closed form"):
+            theory.expected_arcs(prior, 5)
+
+
+def test_expected_arcs_of_elicited_priors():
+    assert theory.expected_arcs(md.CS({"X1->X2": 1}), 2) == 1
+    assert theory.expected_arcs(md.CS({"X1->X2": (0.5, 0.5, 0)}), 2) == 1
+    assert theory.expected_arcs(md.CS({"A->B": 0.8}), ["A", "B"]) == pytest.approx(0.9)
+
+
+def test_the_odds_of_an_arc_do_not_depend_on_an_impossible_rest():
+    data = dataset("asia_1000")
+    impossible = md.DAG(data.names, [("smoke", "dysp")])
+    prior = md.CS({"smoke->dysp": 0, "asia->tub": 0.8})
+    found = theory.log_bayes_factor(impossible, data, "asia", "tub", prior + md.BDeu(1))
+    plain = theory.log_bayes_factor(md.DAG(data.names), data, "asia", "tub", "BDeu(1)")
+    assert found - plain == pytest.approx(math.log(8))
 
 
 def test_graphs_and_data_must_speak_of_the_same_nodes():

@@ -39,10 +39,36 @@ def test_no_arcs_lose_and_the_table_says_so():
 
 
 def test_nonsense_is_refused():
-    with pytest.raises(ParameterError, match="folds must be a whole number from 2"):
+    with pytest.raises(ParameterError, match="folds must be a whole number of at least 2"):
         md.cross_validate(ASIA, ["BIC"], folds=1)
     with pytest.raises(ParameterError, match="at least one"):
         md.cross_validate(ASIA, [])
+    with pytest.raises(ParameterError, match="must not exceed the number of rows"):
+        md.cross_validate(ASIA.take(np.arange(3)), ["BIC"], folds=4)
     told = []
     md.cross_validate(ASIA, ["BIC"], folds=2, progress=lambda done, total: told.append((done, total)))
     assert told == [(1, 2), (2, 2)]
+
+
+def test_rows_that_stand_for_several_observations_are_split():
+    together = ASIA.aggregated()
+    assert together.n_rows < 100
+    found = md.cross_validate(together, ["BDeu(1)"], folds=5, seed=1)
+    assert found.rows.tolist() == [200] * 5
+    alone = md.cross_validate(ASIA, ["BDeu(1)"], folds=5, seed=1)
+    assert found.per_row[0] == pytest.approx(alone.per_row[0], abs=0.02)
+    with pytest.raises(ParameterError, match="number of observations"):
+        md.cross_validate(together, ["BIC"], folds=1001)
+
+
+def test_ctrl_c_is_not_taken_for_a_result():
+    def press(done, total):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        md.cross_validate(ASIA, ["BIC"], folds=5, progress=press)
+
+
+def test_restarts_are_seeded_too():
+    runs = [md.cross_validate(dataset("child_115"), ["BDeu(10)"], folds=3, restarts=3, perturb=6) for _ in range(2)]
+    assert np.array_equal(runs[0].log_likelihood, runs[1].log_likelihood)

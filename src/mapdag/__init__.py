@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from mapdag.counts import Counter, CountTable
     from mapdag.data import Cuts, Dataset, discretize, read
     from mapdag.graphs import CPDAG, DAG, Comparison, compare, hamming, meek_closure, random_dag, shd
-    from mapdag.io import read_graph, read_network, write_graph, write_network
+    from mapdag.io import read_arcs, read_graph, read_network, write_graph, write_network, write_table
     from mapdag.networks import BayesianNetwork, Distribution, fit
     from mapdag.objective import Score, parse, score
     from mapdag.priors import CS, MU, VSP, LogLinear, MaxParents, U
     from mapdag.reference import catalogue, network
     from mapdag.scores import AIC, BD, BDJ, BIC, K2, BDeu, BDs, Custom, LogLik, eBIC, fNML, qNML
-    from mapdag.search import Constraints, Result, learn
+    from mapdag.search import Constraints, Result, hill_climb, learn, tabu
     from mapdag.theory import alpha_star
     from mapdag.validation import CrossValidation, cross_validate
 
@@ -71,6 +71,7 @@ __all__ = [
     "fNML",
     "fit",
     "hamming",
+    "hill_climb",
     "learn",
     "meek_closure",
     "network",
@@ -78,13 +79,16 @@ __all__ = [
     "qNML",
     "random_dag",
     "read",
+    "read_arcs",
     "read_graph",
     "read_network",
     "score",
     "shd",
+    "tabu",
     "theory",
     "write_graph",
     "write_network",
+    "write_table",
 ]
 
 _HOME = {
@@ -93,13 +97,13 @@ _HOME = {
     "mapdag.counts": "CountTable Counter",
     "mapdag.data": "Cuts Dataset discretize read",
     "mapdag.graphs": "CPDAG DAG Comparison compare hamming meek_closure random_dag shd",
-    "mapdag.io": "read_graph read_network write_graph write_network",
+    "mapdag.io": "read_arcs read_graph read_network write_graph write_network write_table",
     "mapdag.networks": "BayesianNetwork Distribution fit",
     "mapdag.objective": "Score parse score",
     "mapdag.priors": "CS MU VSP LogLinear MaxParents U",
     "mapdag.reference": "catalogue network",
     "mapdag.scores": "AIC BD BDJ BIC K2 BDeu BDs Custom LogLik eBIC fNML qNML",
-    "mapdag.search": "Constraints Result learn",
+    "mapdag.search": "Constraints Result hill_climb learn tabu",
     "mapdag.theory": "alpha_star",
     "mapdag.validation": "CrossValidation cross_validate",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -11,10 +12,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from mapdag.contracts import check_whole
+from mapdag.data import as_dataset
 from mapdag.errors import CycleError, ParameterError
 from mapdag.graphs import DAG
 from mapdag.objective import DEFAULT, parse
-from mapdag.search import as_dataset, learn
+from mapdag.search import Plan
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -43,26 +46,26 @@ class Bootstrap:
     nodes : tuple of str
     objective : Objective
     replicates : int
-    frequency : array (N, N)
-        Share of graphs whose equivalence class has the arc i -> j; an undirected edge counts one half each way.
+    halves : int64 array (N, N)
+        In how many graphs the equivalence class has the arc i -> j, times two; an undirected edge counts once each way.
     """
 
     nodes: tuple[str, ...]
     objective: Objective
     replicates: int
-    frequency: Floats = field(repr=False)
+    halves: NDArray[np.int64] = field(repr=False)
 
     @property
     def strength(self) -> Floats:
         """Share of graphs in which two nodes are adjacent."""
-        either: Floats = self.frequency + self.frequency.T
-        return either
+        share: Floats = (self.halves + self.halves.T) / (2 * self.replicates)
+        return share
 
     @property
     def direction(self) -> Floats:
         """Share of graphs with i -> j among those in which the two are adjacent; 0 where they never are."""
-        strength = self.strength
-        share: Floats = np.divide(self.frequency, strength, out=np.zeros_like(strength), where=strength > 0)
+        either = self.halves + self.halves.T
+        share: Floats = self.halves / np.maximum(either, 1)
         return share
 
     @property
@@ -83,6 +86,8 @@ class Bootstrap:
         order = np.argsort(heights, kind="stable")
         middle = np.searchsorted(np.cumsum(widths[order]), widths.sum() / 2)
         t = heights[order][min(middle, len(heights) - 1)]
+        if t == 0:
+            return 0.0  # all pairs that were ever adjacent
         return float(values[min(np.searchsorted(cumulative, t - 1e-12), len(values) - 1)])
 
     def arcs(self, above: float = 0.0) -> list[Strength]:
@@ -165,20 +170,26 @@ def bootstrap(
     >>> strengths.averaged()
     <DAG [rain][moon][wet|rain]>
     """
-    if isinstance(R, bool) or int(R) != R or R < 1:
-        raise ParameterError(f"R must be a whole number of at least 1, got {R!r}")
-    table = as_dataset(data)
-    goal = parse(objective)
+    check_whole("R", R, least=1)
+    workers = check_whole("threads", threads or os.cpu_count() or 1, least=1)
+    table, goal = as_dataset(data), parse(objective)
+    cancel = threading.Event()
+    plan = Plan.make(**options, seed=seed, threads=1).changed(cancel=cancel)
     streams = np.random.SeedSequence(seed).spawn(R)
     total = np.zeros((table.n_columns, table.n_columns), dtype=np.int64)
-    workers = threads or os.cpu_count() or 1
-    with ThreadPoolExecutor(min(workers, R)) as pool:
-        jobs = pool.map(lambda stream: _halves(resample(table, stream), goal, options), streams)
+    pool = ThreadPoolExecutor(min(workers, R))
+    try:
+        jobs = pool.map(lambda stream: _halves(resample(table, stream), goal, plan, stream), streams)
         for done, halves in enumerate(jobs, 1):
             total += halves
             if progress is not None:
                 progress(done, R)
-    return Bootstrap(table.names, goal, R, total / (2 * R))
+    except BaseException:
+        cancel.set()  # those that are running
+        raise
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+    return Bootstrap(table.names, goal, R, total)
 
 
 def resample(data: Dataset, stream: np.random.SeedSequence) -> Dataset:
@@ -191,8 +202,9 @@ def resample(data: Dataset, stream: np.random.SeedSequence) -> Dataset:
     return type(data)(data.names, data.levels, data.codes[:, drawn], times[drawn])
 
 
-def _halves(data: Dataset, objective: Objective, options: dict[str, Any]) -> NDArray[np.int64]:
+def _halves(data: Dataset, objective: Objective, plan: Plan, stream: np.random.SeedSequence) -> NDArray[np.int64]:
     """Arcs of the equivalence class learned from one resample: 2 where i -> j, 1 where i - j."""
-    cpdag = learn(data, objective, **{"threads": 1, **options}).cpdag
+    seed = int(stream.generate_state(1)[0])
+    cpdag = plan.changed(seed=seed).run(data, [objective])[0].cpdag
     adjacency = cpdag.to_adjacency().astype(np.int64)
     return adjacency * np.where(adjacency.T > 0, 1, 2)

@@ -50,6 +50,14 @@ def check_positive(name: str, value: Any) -> float:
     return float(value)
 
 
+def check_whole(name: str, value: Any, *, least: int = 0) -> int:
+    """Return `value` as an int, or say that it must be a whole number of at least `least`."""
+    number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+    if not number or not least <= value < 2**63 or int(value) != value:
+        raise ParameterError(f"{name} must be a whole number of at least {least}, got {value!r}")
+    return int(value)
+
+
 def check_probability(name: str, value: Any) -> float:
     """Return `value` as a float, or say that it must lie strictly between 0 and 1."""
     if not (isinstance(value, (int, float, np.floating)) and 0 < value < 1):
@@ -140,7 +148,7 @@ class Prior(ABC):
         arcs = [(p, child) for child in range(len(dag.nodes)) for p in dag.parent_indices(child)]
         if self.required_pairs(dag.nodes) - {(min(arc), max(arc)) for arc in arcs}:
             return -math.inf
-        return self.constant(dag.nodes) + sum(float(odds[arc]) for arc in arcs) + self.remainder(dag)
+        return math.fsum([self.constant(dag.nodes), *(float(odds[arc]) for arc in arcs), self.remainder(dag)])
 
     def remainder(self, dag: DAG) -> float:
         """Part of the log prior that is not a sum over arcs; 0 for the priors whose `is_arcwise` is true."""
@@ -161,13 +169,15 @@ class Prior(ABC):
         return str(self)
 
     @overload
-    def __add__(self, other: Likelihood) -> Objective: ...
+    def __add__(self, other: Likelihood | Objective) -> Objective: ...
     @overload
     def __add__(self, other: Prior) -> Prior: ...
     def __add__(self, other: Any) -> Any:
         """With a likelihood: an objective. With another prior: their product, in logs their sum."""
         if isinstance(other, Likelihood):
             return Objective(self, other)
+        if isinstance(other, Objective):
+            return Objective(self + other.prior, other.likelihood)
         if isinstance(other, Prior):
             return Priors((*_parts(self), *_parts(other)))
         return NotImplemented

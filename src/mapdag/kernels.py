@@ -4,16 +4,53 @@ An `entry` is called from Python and cached on disk; an `inner` function is call
 the compiler its wrappers; a `part` is written apart from its callers for the reader's sake only, and compiled as if it
 stood in them. The compiler goes through all that a function calls once more for each function that calls it, so that
 long chains of calls are slow to compile: better an entry with many parts. A cached entry contains all that it calls.
+
+Numba notices when the file of a cached kernel changes, but not when a file does whose functions it calls. So the caches
+of all kernels are dropped here, at the first import after any of their files has changed.
 """
 
 from __future__ import annotations
 
+import contextlib
+from pathlib import Path
 from typing import Any, TypeVar
 
 from numba import njit, types
 from numba.extending import intrinsic
 
 F = TypeVar("F")
+
+#: Every file with kernels in it.
+FILES = (
+    "counts/bitsets.py",
+    "counts/dispatch.py",
+    "counts/histogram.py",
+    "kernels.py",
+    "objective/kernel.py",
+    "recipes.py",
+    "search/climb.py",
+    "search/graph.py",
+    "search/moves.py",
+    "search/store.py",
+    "terms.py",
+)
+
+
+def _drop_stale_caches(package: Path) -> None:
+    """Remove the caches of all kernels if any of their files is not as it was when they were made."""
+    seen = "".join(f"{name} {(package / name).stat().st_mtime_ns}\n" for name in FILES)
+    stamp = package / "__pycache__" / "kernels.stamp"
+    if stamp.exists() and stamp.read_text(encoding="utf-8") == seen:
+        return
+    for folder in {(package / name).parent / "__pycache__" for name in FILES}:
+        for cached in [*folder.glob("*.nbi"), *folder.glob("*.nbc")]:
+            cached.unlink(missing_ok=True)
+    stamp.write_text(seen, encoding="utf-8")
+
+
+# Where the package cannot be written to, it does not change either.
+with contextlib.suppress(OSError):
+    _drop_stale_caches(Path(__file__).parent)
 
 
 def entry(function: F) -> F:

@@ -52,23 +52,46 @@ _TINY = 1e-300  # below this a pseudo-count is known by its log only
 _FAR = 1e250  # beyond so many configurations C(n, r q) / C(n, q) is r^n in double precision
 
 
-def _sum(counts: Any, start: int, end: int, kind: int, param: float, terms: Any) -> tuple[int, int]:
-    """Sum terms of whole or other counts; the compiler chooses."""
+def _difference(
+    cells: Any, cell: Any, totals: Any, configuration: Any, f: int, x: float, g: int, y: float, terms: Any
+) -> float:
+    """Sum of f(n; x) over some cells less the sum of g(n; y) over some configurations, each given as (start, end)."""
     raise NotImplementedError
 
 
-@overload(_sum, strict=False, inline="always")
-def _sum_compiled(counts: Any, start: Any, end: Any, kind: Any, param: Any, terms: Any) -> Any:
-    del start, end, kind, param, terms
+@overload(_difference, strict=False, inline="always")
+def _compiled_difference(
+    cells: Any, cell: Any, totals: Any, configuration: Any, f: Any, x: Any, g: Any, y: Any, terms: Any
+) -> Any:
+    """Whole counts are summed in fixed point; other ones, from weighted rows, as doubles."""
+    del cell, totals, configuration, f, x, g, y, terms
 
-    def real(counts: Any, start: int, end: int, kind: int, param: float, terms: Any) -> Any:
-        return sum_terms_real(counts, start, end, kind, param, terms[0])
+    def real(  # its arguments must be those of the other one
+        cells: Any,
+        cell: Any,
+        totals: Any,
+        configuration: Any,
+        f: int,
+        x: float,
+        g: int,
+        y: float,
+        terms: Any,  # noqa: ARG001
+    ) -> Any:
+        high, low = sum_terms_real(cells, cell[0], cell[1], f, x)
+        more, less = sum_terms_real(totals, configuration[0], configuration[1], g, y)
+        return (high - more) + (low - less)
 
-    def whole(counts: Any, start: int, end: int, kind: int, param: float, terms: Any) -> Any:
+    def whole(
+        cells: Any, cell: Any, totals: Any, configuration: Any, f: int, x: float, g: int, y: float, terms: Any
+    ) -> Any:
         scale, values, index, integers = terms
-        return sum_terms(counts, start, end, find_slot(kind, param, values, index), scale, values, index, integers)
+        slot = find_slot(f, x, values, index)
+        high, low = sum_terms(cells, cell[0], cell[1], slot, scale, values, index, integers)
+        slot = find_slot(g, y, values, index)
+        more, less = sum_terms(totals, configuration[0], configuration[1], slot, scale, values, index, integers)
+        return to_float(high - more, low - less, scale)
 
-    return real if isinstance(counts.dtype, types.Float) else whole
+    return real if isinstance(cells.dtype, types.Float) else whole
 
 
 @inner
@@ -106,7 +129,6 @@ def score_batch(batch: Any, codes: Any, numbers: Any, terms: Any, out: Any) -> N
     out : float64 array (recipes, tables)
     """
     cells, cell_ends, totals, total_ends, n_positive, q_obs, r, q, log_q, n_parents, total = batch
-    scale = terms[0]
     log_r = math.log(r)
     for i in range(len(codes)):
         code, x, y = codes[i], numbers[i, 0], numbers[i, 1]
@@ -125,6 +147,6 @@ def score_batch(batch: Any, codes: Any, numbers: Any, terms: Any, out: Any) -> N
                 first = -total * log_r if a >= total else (n_positive[t] - q_obs[t]) * log_a - q_obs[t] * log_r
             else:
                 first = -_constant(code, x, y, r, q[t], n_parents[t], total)
-            high, low = _sum(cells, cell_ends[t - 1] if t else 0, cell_ends[t], f, fx, terms)
-            more, less = _sum(totals, total_ends[t - 1] if t else 0, total_ends[t], g, gx, terms)
-            out[i, t] = to_float(high - more, low - less, scale) + first
+            cell = (cell_ends[t - 1] if t else 0, cell_ends[t])
+            configuration = (total_ends[t - 1] if t else 0, total_ends[t])
+            out[i, t] = _difference(cells, cell, totals, configuration, f, fx, g, gx, terms) + first

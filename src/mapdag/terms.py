@@ -207,16 +207,14 @@ def _term(kind: int, param: float, offset: float, n: int, scale: float, integers
 
 
 @inner
-def _term_real(kind: int, a: float, x: float, scale: float) -> tuple[int, int]:
+def _term_real(kind: int, a: float, x: float) -> float:
     """Like `_term` for a count that is not whole (weighted rows); no NML there."""
     if kind == XLOGX:
-        return _fixed(x * math.log(x), 0.0, scale)
+        return x * math.log(x)
     far = a >= 16.0 and a >= x
     if kind == RISING_EACH:
-        value = _rising_far(a, x) if far else math.lgamma(a + x) - math.lgamma(a) - x * math.log(a)
-    else:
-        value = _rising_far(a, x) + (x - 1) * math.log(a) if far else math.lgamma(a + x) - math.lgamma(1.0 + a)
-    return _fixed(value, 0.0, scale)
+        return _rising_far(a, x) if far else math.lgamma(a + x) - math.lgamma(a) - x * math.log(a)
+    return _rising_far(a, x) + (x - 1) * math.log(a) if far else math.lgamma(a + x) - math.lgamma(1.0 + a)
 
 
 _SHORT, _LONG = 64, 1 << 13  # entries of a function's run in the memo, at first and when it is much used
@@ -288,14 +286,13 @@ def sum_terms(
 
 
 @inner
-def sum_terms_real(counts: Any, start: int, end: int, kind: int, param: float, scale: float) -> tuple[int, int]:
-    """`sum_terms` for counts that are not whole numbers."""
-    high, low = np.int64(0), np.int64(0)
+def sum_terms_real(counts: Any, start: int, end: int, kind: int, param: float) -> tuple[float, float]:
+    """Sum of f(count) for counts that are not whole numbers, as an unevaluated sum of two doubles."""
+    high, low = 0.0, 0.0
     for c in range(start, end):
         if counts[c] > 0:
-            more, less = _term_real(kind, param, counts[c], scale)
-            high += more
-            low += less
+            high, error = _two_sum(high, _term_real(kind, param, counts[c]))
+            low += error
     return high, low
 
 

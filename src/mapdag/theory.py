@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mapdag.contracts import Likelihood, Objective, Prior, check_positive
+from mapdag.contracts import Likelihood, Objective, Prior, check_positive, check_whole
 from mapdag.counts import Counter
+from mapdag.data import as_dataset
 from mapdag.errors import GraphError, MapdagWarning
 from mapdag.objective import DEFAULT, FamilyScores, align, parse
 
@@ -85,29 +86,39 @@ def _entropies(table: CountTable, a: float) -> NDArray[np.float64]:
     return np.asarray(positive - (table.r - per_configuration) * empty * np.log(empty))
 
 
-def expected_arcs(prior: Prior, n_nodes: int) -> float:
+def expected_arcs(prior: Prior, nodes: int | Sequence[str]) -> float:
     """Number of arcs that a prior expects, taking the pairs of nodes as independent.
 
-    N(N-1)/2 beta for MU; for U, conditional on nothing, two of the three states of a pair have an arc. Arcs' directions
-    exclude each other, cycles are not excluded: for any prior that is a product over pairs, as the paper computes it.
+    N(N-1)/2 beta for MU. Arcs' directions exclude each other, cycles are not excluded: for any prior that is a product
+    over pairs, as the paper computes it. Under U two of the three states of a pair have an arc.
+
+    Parameters
+    ----------
+    prior : Prior
+    nodes : int or sequence of str
+        How many nodes there are, or their names where the prior speaks of them.
 
     Examples
     --------
-    >>> from mapdag import MU
+    >>> from mapdag import CS, MU
     >>> round(expected_arcs(MU(c=1), 37), 9)
     37.0
+    >>> round(expected_arcs(CS({"A->B": 0.8}), ["A", "B"]), 9)
+    0.9
     """
-    if not prior.is_arcwise:
-        raise GraphError(f"{prior} is not a product over arcs: its expected number of arcs has no closed form")
-    odds = prior.log_odds([f"X{i}" for i in range(n_nodes)])
-    upper = np.triu_indices(n_nodes, 1)
-    with np.errstate(over="ignore"):
-        weight = np.exp(odds[upper]) + np.exp(odds.T[upper])
-    return float(np.where(np.isinf(weight), 1.0, weight / (1 + weight)).sum())
+    if not prior.is_arcwise or prior.max_parents is not None:
+        raise GraphError(f"{prior} is not a product over pairs: its expected number of arcs has no closed form")
+    names = [f"X{i + 1}" for i in range(nodes)] if isinstance(nodes, int) else list(nodes)
+    odds = prior.log_odds(names)
+    upper = np.triu_indices(len(names), 1)
+    weight = np.exp(odds[upper]) + np.exp(odds.T[upper])
+    required = prior.required_pairs(names)
+    sure = np.array([(int(i), int(j)) in required for i, j in zip(*upper, strict=True)], dtype=np.bool_)
+    return float(np.where(sure, 1.0, weight / (1 + weight)).sum())
 
 
 def log_bayes_factor(
-    dag: DAG, data: Dataset, start: str, end: str, objective: str | Objective | Likelihood = DEFAULT
+    dag: DAG, data: Any, start: str, end: str, objective: str | Objective | Likelihood = DEFAULT
 ) -> float:
     """Log posterior odds of one arc: log P(G+ | D) - log P(G- | D), with G+ and G- differing by ``start -> end`` only.
 
@@ -122,14 +133,23 @@ def log_bayes_factor(
         With the uniform prior this is the log Bayes factor.
     """
     objective = parse(objective)
+    data = as_dataset(data)
     align(dag, data)
     with_arc = dag if dag.has_arc(start, end) else dag.with_arc(start, end)
     without = with_arc.without_arc(start, end)
     families = FamilyScores(data, [objective.likelihood])
     index = {name: i for i, name in enumerate(data.names)}
     gain = [float(families.family(index[end], [index[p] for p in g.parents(end)])[0]) for g in (with_arc, without)]
-    prior = objective.prior.log_prior(with_arc) - objective.prior.log_prior(without)
-    return gain[0] - gain[1] + prior
+    return gain[0] - gain[1] + _log_prior_odds(objective.prior, with_arc, without, (start, end))
+
+
+def _log_prior_odds(prior: Prior, with_arc: DAG, without: DAG, arc: tuple[str, str]) -> float:
+    """Log prior odds of one arc, whatever the prior thinks of the rest of the graph."""
+    before, after = prior.log_prior(without), prior.log_prior(with_arc)
+    if math.isfinite(before) or math.isfinite(after):
+        return after - before
+    places = with_arc.nodes.index(arc[0]), with_arc.nodes.index(arc[1])
+    return float(prior.log_odds(with_arc.nodes)[places]) + prior.remainder(with_arc) - prior.remainder(without)
 
 
 def log_implicit_prior_ratio(with_arc: CountTable, without: CountTable) -> float:
@@ -143,12 +163,13 @@ def log_implicit_prior_ratio(with_arc: CountTable, without: CountTable) -> float
     )
 
 
-def alpha_star(dag: DAG, data: Dataset) -> float:
+def alpha_star(dag: DAG, data: Any) -> float:
     """Steck's (2008) optimal imaginary sample size for BDeu, given a graph.
 
     alpha_S = sum of d_i / sum of e_i over the nodes, with d_i the effective parameters (for a root, its observed
     levels) and e_i = sum over all r q cells of [(n_ijk + 1)/(n + r q) - 1/(r q)] log((n_ijk + 1)/(n_ij + r)).
     """
+    data = as_dataset(data)
     align(dag, data)
     counter = Counter(data)
     index = {name: i for i, name in enumerate(data.names)}
@@ -219,6 +240,7 @@ def find_alpha_star(
     tolerance : float
         Relative change below which alpha counts as unchanged.
     """
+    check_whole("max_rounds", max_rounds, least=1)
     trajectory = [check_positive("start", start)]
     graphs: list[DAG] = []
     for _ in range(max_rounds):

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mapdag.contracts import check_whole
+from mapdag.data import as_dataset
 from mapdag.errors import ParameterError
 from mapdag.networks import fit
 from mapdag.objective import parse
-from mapdag.search import as_dataset, learn
+from mapdag.search import Plan
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mapdag.contracts import Likelihood, Objective
+    from mapdag.data import Dataset
 
     Floats = NDArray[np.float64]
 
@@ -105,22 +108,45 @@ def cross_validate(
     """
     table = as_dataset(data)
     goals = tuple(parse(each) for each in objectives)
-    if not goals:
-        raise ParameterError("objectives must name at least one")
-    if isinstance(folds, bool) or int(folds) != folds or not 2 <= folds <= table.n_rows:
-        raise ParameterError(
-            f"folds must be a whole number from 2 to the number of rows ({table.n_rows}), got {folds!r}"
-        )
-    fold = np.random.default_rng(seed).permutation(np.arange(table.n_rows) % folds)
+    check_whole("folds", folds, least=2)
+    plan = Plan.make(**options, seed=seed, catch_interrupt=False)
+    rng = np.random.default_rng(seed)
+    parts = list(_parts(table, folds, rng))
     scores = np.empty((len(goals), folds))
     arcs = np.empty((len(goals), folds), dtype=np.int64)
-    rows = np.empty(folds)
-    for held_out in range(folds):
-        train, test = table.take(fold != held_out), table.take(fold == held_out)
-        rows[held_out] = test.total
-        for i, result in enumerate(learn(train, goals, **options)):
+    rows = np.array([float(test.total) for _, test in parts])
+    for held_out, (train, test) in enumerate(parts):
+        for i, result in enumerate(plan.run(train, goals)):
             scores[i, held_out] = fit(result.dag, train, alpha=alpha).log_likelihood(test)
             arcs[i, held_out] = result.dag.n_arcs
         if progress is not None:
             progress(held_out + 1, folds)
     return CrossValidation(goals, scores, arcs, rows)
+
+
+def _parts(data: Dataset, folds: int, rng: np.random.Generator) -> Iterator[tuple[Dataset, Dataset]]:
+    """Deal the observations into folds: the rest and the fold, for each.
+
+    A row that stands for several observations (whole weights) is split between folds; one with a fractional weight is
+    not.
+    """
+    if data.weights is None or data.weights.dtype.kind == "f":
+        if folds > data.n_rows:
+            raise ParameterError(f"folds must not exceed the number of rows ({data.n_rows}), got {folds}")
+        fold = rng.permutation(np.arange(data.n_rows) % folds)
+        for held_out in range(folds):
+            yield data.take(fold != held_out), data.take(fold == held_out)
+        return
+    if folds > data.total:
+        raise ParameterError(f"folds must not exceed the number of observations ({data.total}), got {folds}")
+    weights = data.weights.astype(np.int64)
+    left = weights.copy()
+    for held_out in range(folds):
+        size = (int(data.total) - held_out - 1) // folds + 1  # the first folds get one more where they are not even
+        mine = rng.multivariate_hypergeometric(left, size, method="marginals")
+        left -= mine
+        yield _weighted(data, weights - mine), _weighted(data, mine)
+
+
+def _weighted(data: Dataset, weights: NDArray[np.int64]) -> Dataset:
+    return type(data)(data.names, data.levels, data.codes, weights)

@@ -6,12 +6,13 @@ import errno
 import os
 import sys
 import warnings
-from typing import Annotated, Any
+from typing import Annotated, NoReturn
 
 import typer
 
 import mapdag
 from mapdag.cli import learning, networks
+from mapdag.cli.messages import Warnings, in_flags
 from mapdag.errors import MapdagError, MapdagWarning
 
 app = typer.Typer(
@@ -41,17 +42,17 @@ def _root(
 
 for module in (learning, networks):
     for command in module.COMMANDS:
-        app.command(command.__name__.rstrip("_"))(command)
+        app.command(command.__name__)(command)
 
 
-def main() -> None:
-    """Run the command line; errors are one sentence on standard error and exit code 2."""
+def run() -> None:
+    """Run the command that was asked for, and turn what goes wrong into one sentence."""
     warnings.simplefilter("always", MapdagWarning)
-    warnings.showwarning = _show_warning
+    warnings.showwarning = Warnings().show
     try:
         app()
     except MapdagError as error:
-        _fail(str(error))
+        _fail(in_flags(str(error)))
     except MemoryError:
         _fail("not enough memory")
     except BrokenPipeError:
@@ -62,13 +63,12 @@ def main() -> None:
         what = f"{error.filename}: " if error.filename else ""
         reason = "no space left on the disk" if error.errno == errno.ENOSPC else error.strerror or str(error)
         _fail(f"{what}{reason}")
+    except Exception as error:
+        if os.environ.get("MAPDAG_TRACEBACK"):
+            raise
+        _fail(f"internal error, please report it: {type(error).__name__}: {error} (MAPDAG_TRACEBACK=1 shows where)")
 
 
-def _fail(message: str) -> None:
+def _fail(message: str) -> NoReturn:
     typer.echo(f"mapdag: {message}", err=True)
     sys.exit(2)
-
-
-def _show_warning(message: Any, category: type[Warning], *_: Any, **__: Any) -> None:
-    if issubclass(category, MapdagWarning):
-        typer.echo(f"mapdag: warning: {message}", err=True)

@@ -10,15 +10,13 @@ from mapdag.bootstrapping import bootstrap as run_bootstrap
 from mapdag.cli.display import count_line, live_line, search_line
 from mapdag.cli.options import DEFAULT_SCORE, Json, Out, Scores, print_json, search_options, table_options, takes
 from mapdag.errors import MapdagError
-from mapdag.io import write_graph, write_network
+from mapdag.io import GRAPH_SUFFIXES, NETWORK_SUFFIXES, check_writable, write_graph, write_network
 from mapdag.objective import parse
 from mapdag.scores import BDeu
-from mapdag.search import Result
+from mapdag.search import Plan, Result
 from mapdag.search import learn as run_search
 from mapdag.theory import find_alpha_star
 from mapdag.validation import cross_validate
-
-_GRAPH_FILES = (".dot", ".gv", ".csv", ".txt")
 
 
 @takes(read_table=table_options, search=search_options)
@@ -33,19 +31,23 @@ def learn(
 
     Arcs marked -- are reversible: an equivalent graph has them the other way round, so read no direction into them.
     """
-    if out is not None and len(score) > 1:
-        raise MapdagError("--out takes the result of one --score, got several")
+    if out is not None:
+        if len(score) > 1:
+            raise MapdagError("--out takes the result of one --score, got several")
+        check_writable(out, (*GRAPH_SUFFIXES, *NETWORK_SUFFIXES))
+    objectives = [parse(each) for each in score]
     table = read_table()
     with live_line(quiet=json) as show:
-        results = run_search(table, [parse(each) for each in score], progress=search_line(show), **search)
-    if out is not None:
-        _write(results[0], out)
+        results = run_search(table, objectives, progress=search_line(show), **search(table))
+    # What was found is shown before it is written: that may fail.
     if json:
         found = [_as_json(result) for result in results]
         print_json(found[0] if len(found) == 1 else {"results": found})
     else:
         typer.echo("\n\n".join(_describe(result) for result in results))
-        if out is not None:
+    if out is not None:
+        _write(results[0], out)
+        if not json:
             typer.echo(f"written to {out}")
 
 
@@ -60,12 +62,12 @@ def bootstrap(
     json: Json = False,
 ) -> None:
     """Say how strong each arc is, by learning from resampled rows; --out takes the averaged network."""
+    if out is not None:
+        check_writable(out, GRAPH_SUFFIXES)
     table = read_table()
     with live_line(quiet=json) as show:
-        found = run_bootstrap(table, score, R=replicates, progress=count_line(show, "resamples"), **search)
+        found = run_bootstrap(table, score, R=replicates, progress=count_line(show, "resamples"), **search(table))
     averaged = found.averaged(threshold)
-    if out is not None:
-        write_graph(averaged, out)
     if json:
         print_json(
             {
@@ -78,6 +80,8 @@ def bootstrap(
         )
     else:
         typer.echo(f"{found}\naveraged network: {averaged.n_arcs} arcs")
+    if out is not None:
+        write_graph(averaged, out)
 
 
 @takes(read_table=table_options, search=search_options)
@@ -93,7 +97,7 @@ def cv(
     table = read_table()
     with live_line(quiet=json) as show:
         tell = count_line(show, "folds")
-        found = cross_validate(table, score, folds=folds, alpha=alpha, progress=tell, **search)
+        found = cross_validate(table, score, folds=folds, alpha=alpha, progress=tell, **search(table))
     if not json:
         typer.echo(str(found))
         return
@@ -122,11 +126,12 @@ def alpha(
 ) -> None:
     """Find Steck's optimal imaginary sample size for BDeu: learn, estimate alpha, learn again, until it settles."""
     table = read_table()
+    plan = Plan.make(**search(table), catch_interrupt=False)
     with live_line(quiet=json) as show:
 
         def once(value: float) -> Any:
             show(f"alpha = {value:g}")
-            return run_search(table, BDeu(value), **search).dag
+            return plan.run(table, [BDeu(value)])[0].dag
 
         path = find_alpha_star(table, once, start=first, max_rounds=rounds)
     if json:
@@ -145,8 +150,8 @@ def alpha(
 
 
 def _write(result: Result, out: str) -> None:
-    """A graph where the file's format holds nothing else, otherwise the fitted network."""
-    if out.lower().endswith(_GRAPH_FILES):
+    """Write the fitted network where the file's format holds one, otherwise the graph."""
+    if not out.lower().endswith(NETWORK_SUFFIXES):
         write_graph(result.dag, out)
     else:
         write_network(result.fit(), out)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -24,14 +24,11 @@ from mapdag.cli.options import (
 )
 from mapdag.errors import MapdagError
 from mapdag.graphs import compare as compare_graphs
-from mapdag.io import write_network
+from mapdag.io import NETWORK_SUFFIXES, TABLE_SUFFIXES, check_writable, write_network, write_table
 from mapdag.networks import fit as fit_network
 from mapdag.objective import parse
 from mapdag.objective import score as score_graph
 from mapdag.reference import catalogue
-
-if TYPE_CHECKING:
-    from mapdag.data import Dataset
 
 
 @takes(read_table=table_options)
@@ -46,7 +43,8 @@ def score(
     dag, whole = load_either(network)
     table = read_table(whole)
     dag = with_isolated(dag, network, table.names)
-    found = [(parse(each), score_graph(dag, table, each)) for each in score]
+    objectives = [parse(each) for each in score]
+    found = list(zip(objectives, score_graph(dag, table, objectives), strict=True))
     if json:
         results = [
             {
@@ -77,6 +75,7 @@ def fit(
     json: Json = False,
 ) -> None:
     """Estimate the parameters of a graph from data, and write the network."""
+    check_writable(out, NETWORK_SUFFIXES)
     dag, whole = load_either(network)
     table = read_table(whole)
     dag = with_isolated(dag, network, table.names)
@@ -99,8 +98,9 @@ def sample(
     json: Json = False,
 ) -> None:
     """Draw rows from a network."""
+    check_writable(out, TABLE_SUFFIXES)
     data = load_network(network).sample(n, seed=seed)
-    _write_table(data, out)
+    write_table(data, out)
     if json:
         print_json({"out": out, "rows": data.n_rows, "columns": data.n_columns})
     else:
@@ -135,6 +135,8 @@ def query(
         name, equals, level = item.partition("=")
         if not equals:
             raise MapdagError(f"--given takes NODE=LEVEL, got {item!r}")
+        if name in evidence:
+            raise MapdagError(f"--given says {name} twice")
         evidence[name] = level
     found = load_network(network).query(nodes, evidence)
     if json:
@@ -164,20 +166,11 @@ def networks(json: Json = False) -> None:
 def _short(citation: str) -> str:
     """First author and year of a reference."""
     authors, _, rest = citation.partition(" (")
-    first, *others = re.split(r", (?=[A-Z]\.)", authors)[0], authors.count(".,")
-    return f"{first}{' et al.' if others[0] else ''} ({rest[:4]})" if rest[:4].isdigit() else citation
-
-
-def _write_table(data: Dataset, out: str) -> None:
-    frame = data.to_polars()
-    if out.lower().endswith(".parquet"):
-        frame.write_parquet(out)
-    elif out.lower().endswith((".arrow", ".feather", ".ipc")):
-        frame.write_ipc(out)
-    elif out.lower().endswith((".csv", ".tsv", ".txt")):
-        frame.write_csv(out, separator="," if out.lower().endswith(".csv") else "\t")
-    else:
-        raise MapdagError(f"--out must end in .csv, .tsv, .parquet or .arrow, got {out!r}")
+    names = re.findall(r"([^,]+), (?:[A-Z]\.[ -]?)+,?", authors)
+    if not rest[:4].isdigit() or not names:
+        return citation
+    who = names[0].strip() if len(names) == 1 else f"{names[0].strip()} and {names[1].strip()}"
+    return f"{who if len(names) < 3 else names[0].strip() + ' et al.'} ({rest[:4]})"
 
 
 COMMANDS = (score, fit, sample, compare, query, networks)

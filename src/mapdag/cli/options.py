@@ -6,17 +6,16 @@ import csv
 import functools
 import inspect
 import json
-import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Protocol, TypeAlias
 
 import typer
 
 from mapdag.data import Dataset, read
-from mapdag.errors import DataError, FormatError, MapdagError, MapdagWarning
+from mapdag.errors import FormatError, MapdagError
 from mapdag.graphs import DAG
-from mapdag.io import read_graph, read_network
+from mapdag.io import read_arcs, read_graph, read_network
 from mapdag.networks import BayesianNetwork  # noqa: TC001 - annotations are read at run time
 from mapdag.objective import DEFAULT
 from mapdag.reference import network
@@ -39,7 +38,14 @@ Out: TypeAlias = Annotated[str | None, typer.Option("--out", metavar="FILE", hel
 Seed: TypeAlias = Annotated[int, typer.Option("--seed", metavar="S", help="Seed of whatever is random.")]
 
 
-def table_options(
+class ReadTable(Protocol):
+    """Reads the table of a command; where a network is given, with its levels unless others are declared."""
+
+    def __call__(self, network: BayesianNetwork | None = None) -> Dataset:
+        """Read it."""
+
+
+def table_options(  # noqa: PLR0917 - typer calls it by keyword
     data: Data,
     levels: Annotated[
         str | None, typer.Option("--levels", metavar="FILE", help="Declared levels: JSON, name -> list of levels.")
@@ -48,48 +54,69 @@ def table_options(
         str | None, typer.Option("--like", metavar="NETWORK", help="Take the declared levels from a network.")
     ] = None,
     codes: Annotated[
-        bool, typer.Option("--codes", help="The table holds positions (from 0) in the declared levels.")
-    ] = False,
+        bool | None,
+        typer.Option("--codes/--labels", help="The table holds positions (from 0) in the declared levels, or labels."),
+    ] = None,
     missing: Annotated[
-        str,
-        typer.Option("--missing", metavar="HOW", help="Missing values: error, drop (their rows) or level (one more)."),
+        str, typer.Option("--missing", metavar="HOW", help="Missing values: error, drop (rows) or level (one more).")
     ] = "error",
+    missing_value: Annotated[
+        list[str], typer.Option("--missing-value", metavar="TEXT", help="A text that means missing; repeatable.")
+    ] = [],  # noqa: B006 - typer copies it
     drop: Annotated[list[str], typer.Option("--drop", metavar="COLUMN", help="Leave a column out; repeatable.")] = [],  # noqa: B006
     discretize: Annotated[
-        str | None,
-        typer.Option("--discretize", metavar="METHOD", help="quantile, interval or hartemink; quantile(4) for 4 bins."),
-    ] = None,
+        list[str],
+        typer.Option(
+            "--discretize",
+            metavar="[COLUMN=]METHOD",
+            help="quantile, interval or hartemink, quantile(4) for 4 bins; for all continuous columns, or for one.",
+        ),
+    ] = [],  # noqa: B006
     weights: Annotated[
         str | None, typer.Option("--weights", metavar="COLUMN", help="Column that counts or weighs the rows.")
     ] = None,
-) -> Callable[[BayesianNetwork | None], Dataset]:
-    """Make the function that reads the table a command works on; it may be given a network whose levels to try."""
+    max_levels: Annotated[
+        int, typer.Option("--max-levels", metavar="K", help="More levels are taken for a mistake.")
+    ] = 256,
+    separator: Annotated[
+        str | None, typer.Option("--separator", metavar="C", help="Between the fields of a text.")
+    ] = None,
+    encoding: Annotated[str | None, typer.Option("--encoding", metavar="NAME", help="Encoding of a text file.")] = None,
+) -> ReadTable:
+    """Make the function that reads the table a command works on."""
     if levels is not None and like is not None:
         raise MapdagError("--levels and --like both declare levels: give one of them")
 
     def load(network: BayesianNetwork | None = None) -> Dataset:
-        options: dict[str, Any] = {
-            "levels": levels,
-            "like": None if like is None else load_network(like),
-            "missing": missing,
-            "drop": drop,
-            "discretize": discretize,
-            "weights": weights,
-            "codes": codes,
-        }
-        if network is None or levels is not None or like is not None:
-            return read(data, **options)
-        try:
-            return read(data, **{**options, "like": network})
-        except DataError as error:
-            table = read(data, **options)
-            warnings.warn(f"levels are taken from the data, not from the network: {error}", MapdagWarning, stacklevel=2)
-            return table
+        declared = load_network(like) if like is not None else None if levels is not None else network
+        return read(
+            data,
+            levels=levels,
+            like=declared,
+            codes=codes,
+            missing=missing,  # type: ignore[arg-type]  # checked there
+            missing_values=missing_value,
+            drop=drop,
+            discretize=_methods(discretize),
+            weights=weights,
+            max_levels=max_levels,
+            separator=separator,
+            encoding=encoding,
+        )
 
     return load
 
 
-def search_options(  # noqa: PLR0917 - typer calls it by keyword
+def _methods(given: list[str]) -> Any:
+    """One method for all continuous columns, or methods by column."""
+    by_column = dict(item.split("=", 1) for item in given if "=" in item)
+    general = [item for item in given if "=" not in item]
+    if len(general) > 1 or (general and by_column):
+        raise MapdagError("--discretize takes one method for all columns, or COLUMN=METHOD for each")
+    return general[0] if general else by_column or None
+
+
+def search_options(  # noqa: PLR0917 - same
     search: Annotated[str, typer.Option("--search", metavar="NAME", help="hc (hill climbing) or tabu.")] = "hc",
     order: Annotated[str, typer.Option("--order", metavar="NAME", help="How ties are broken: columns.")] = "columns",
     require: Annotated[
@@ -105,6 +132,7 @@ def search_options(  # noqa: PLR0917 - typer calls it by keyword
     max_parents: Annotated[
         int | None, typer.Option("--max-parents", metavar="K", help="Most parents of a node.")
     ] = None,
+    max_iter: Annotated[int | None, typer.Option("--max-iter", metavar="K", help="Most moves to make.")] = None,
     restarts: Annotated[int, typer.Option("--restarts", metavar="R", help="Random restarts of hill climbing.")] = 0,
     time_limit: Annotated[
         float | None, typer.Option("--time-limit", metavar="S", help="Seconds; then the best graph so far.")
@@ -113,21 +141,26 @@ def search_options(  # noqa: PLR0917 - typer calls it by keyword
         int | None, typer.Option("--threads", metavar="T", help="Threads; all cores unless given.")
     ] = None,
     seed: Seed = 0,
-) -> dict[str, Any]:
-    """Collect the options of `mapdag.learn`."""
-    found = {
-        "search": search,
-        "order": order,
-        "required": load_arcs(require),
-        "forbidden": load_arcs(forbid),
-        "tiers": load_tiers(tiers),
-        "start": None if start is None else load_graph(start),
-        "max_parents": max_parents,
-        "time_limit": time_limit,
-        "threads": threads,
-        "seed": seed,
-    }
-    return {**found, "restarts": restarts} if restarts else found
+) -> Callable[[Dataset], dict[str, Any]]:
+    """Make the function that gives the options of `mapdag.learn` for a table."""
+
+    def collect(table: Dataset) -> dict[str, Any]:
+        found = {
+            "search": search,
+            "order": order,
+            "required": [] if require is None else read_arcs(require),
+            "forbidden": [] if forbid is None else read_arcs(forbid),
+            "tiers": load_tiers(tiers),
+            "start": None if start is None else with_isolated(load_graph(start), start, table.names),
+            "max_parents": max_parents,
+            "max_iter": max_iter,
+            "time_limit": time_limit,
+            "threads": threads,
+            "seed": seed,
+        }
+        return {**found, "restarts": restarts} if restarts else found
+
+    return collect
 
 
 def takes(**groups: Callable[..., Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -172,7 +205,7 @@ def load_graph(source: str) -> DAG:
 
 def with_isolated(dag: DAG, source: str, nodes: Sequence[str]) -> DAG:
     """Add the nodes that an arc list leaves out because no arc touches them."""
-    if not source.lower().endswith(".csv") or not set(dag.nodes) < set(nodes):
+    if not source.lower().removesuffix(".gz").endswith(".csv") or not set(dag.nodes) < set(nodes):
         return dag
     return DAG(nodes, dag.arcs)
 
@@ -189,23 +222,6 @@ def load_either(source: str) -> tuple[DAG, BayesianNetwork | None]:
 def _is_name(source: str) -> bool:
     """Tell a name from a path: what is no file and has no suffix or folder is a name, known or not."""
     return not Path(source).exists() and Path(source).name == source and not Path(source).suffix
-
-
-def load_arcs(path: str | None) -> list[tuple[str, str]]:
-    """Read a list of arcs: CSV with the header ``from,to``."""
-    if path is None:
-        return []
-    rows = list(csv.reader(_text(path).splitlines()))
-    if not rows or [cell.strip().lower() for cell in rows[0]] != ["from", "to"]:
-        raise FormatError("an arc list starts with the header from,to", path, 1)
-    arcs = []
-    for line, row in enumerate(rows[1:], 2):
-        if not any(cell.strip() for cell in row):
-            continue
-        if len(row) != 2:
-            raise FormatError(f"expected two names, got {len(row)}", path, line)
-        arcs.append((row[0].strip(), row[1].strip()))
-    return arcs
 
 
 def load_tiers(path: str | None) -> list[list[str]]:

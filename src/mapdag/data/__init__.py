@@ -1,8 +1,11 @@
-"""Tables of categories: `read` makes a `Dataset` from any table, `discretize` finds where to cut continuous columns."""
+"""Tables of categories: `read` makes a `Dataset` from any table, `discretize` finds where to cut continuous columns.
+
+`as_dataset` is for functions that take either.
+"""
 
 from mapdag.data.cuts import Cuts
 from mapdag.data.dataset import Dataset
 from mapdag.data.discretize import discretize
-from mapdag.data.read import read
+from mapdag.data.read import as_dataset, read
 
-__all__ = ["Cuts", "Dataset", "discretize", "read"]
+__all__ = ["Cuts", "Dataset", "as_dataset", "discretize", "read"]

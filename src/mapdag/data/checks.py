@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MAX_LEVELS",
+    "MAX_TOTAL",
     "Codes",
     "LevelsLike",
     "check_names",
@@ -28,6 +30,9 @@ __all__ = [
 
 #: Codes are stored in at most 16 bits.
 MAX_LEVELS = 2**16
+
+#: The sum of all weights stays below this, so that every count is exact as an integer and as a float.
+MAX_TOTAL = 2**53
 
 #: Level labels by column name, or one entry per column; an integer r stands for the labels "0" .. "r-1".
 LevelsLike: TypeAlias = "Mapping[str, Sequence[Any] | int] | Sequence[Sequence[Any] | int]"
@@ -93,8 +98,15 @@ def declared_levels(levels: LevelsLike | None, names: Sequence[str]) -> dict[str
 
 
 def check_weights(weights: Any, n_rows: int, what: str = "weights") -> NDArray[np.int64] | NDArray[np.float64]:
-    """Return the weights as int64 where all are whole, else as float64; none may be negative or not finite."""
-    array = np.asarray(weights)
+    """Return the weights as int64 where all are whole, else as float64.
+
+    None may be negative or not finite, and their sum must be less than 2**53: up to there every count is exact, beyond
+    it sums would lose units as floats and then overflow as integers.
+
+    >>> check_weights([2.0, 1.0], 2), check_weights([0.5, 1.0], 2)
+    (array([2, 1]), array([0.5, 1. ]))
+    """
+    array = _as_numbers(weights)
     if array.ndim != 1 or len(array) != n_rows:
         raise DataError(f"{what} must be one number per row ({n_rows:,}), got shape {array.shape}")
     if array.dtype.kind not in "biuf":
@@ -105,6 +117,27 @@ def check_weights(weights: Any, n_rows: int, what: str = "weights") -> NDArray[n
     bad = array < 0
     if bad.any():
         raise DataError(f"{what} must not be negative: {array[bad][0]:g} in {rows_text(bad)}")
-    if array.dtype.kind == "f" and not (np.all(array == np.floor(array)) and np.all(array < 2.0**53)):
+    total: int | float = int(array.max(initial=0))
+    if total < MAX_TOTAL:  # else one of them is too much already, and may not fit the types below
+        if array.dtype.kind == "f" and not np.all(array == np.floor(array)):
+            array = array.astype(np.float64)
+            total = float(array.sum())
+        else:
+            array = array.astype(np.int64)
+            # Halves of 32 bits: their sums cannot overflow.
+            total = (int((array >> 32).sum()) << 32) + int((array & 0xFFFFFFFF).sum())
+    if total >= MAX_TOTAL:
+        shown = f"{total:,}" if total < 2**64 else f"{total:.3g}"
+        raise DataError(f"{what} must add up to less than 2**53 ({MAX_TOTAL:,}), got at least {shown}")
+    return array
+
+
+def _as_numbers(weights: Any) -> NDArray[Any]:
+    """Return an array; numbers that came as Python objects (integers beyond 64 bits do) become floats."""
+    array = np.asarray(weights)
+    if array.dtype.kind != "O" or not all(isinstance(weight, numbers.Real) for weight in array.flat):
+        return array
+    try:
         return array.astype(np.float64)
-    return array.astype(np.int64)
+    except OverflowError:  # an integer beyond the largest float
+        return np.where(array > MAX_TOTAL, float(MAX_TOTAL), array).astype(np.float64)

@@ -14,13 +14,22 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from mapdag.data.labels import parse_numbers, text_of, texts_of
+from mapdag.data.labels import parse_numbers, spelling, text_of, texts_of
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-__all__ = ["Column", "Kind", "from_numpy", "from_objects", "from_pandas", "from_polars", "own_categorical"]
+__all__ = [
+    "Column",
+    "Kind",
+    "from_masked",
+    "from_numpy",
+    "from_objects",
+    "from_pandas",
+    "from_polars",
+    "own_categorical",
+]
 
 #: "text" covers every label that came as text; "nested" is what cannot be a category at all.
 Kind: TypeAlias = Literal["text", "number", "boolean", "temporal", "nested"]
@@ -53,6 +62,8 @@ class Column:
         Whether blanks around the labels mean nothing, as in a text file.
     note : str
         What a nested column holds.
+    rows : integer array, optional
+        Where the rows were in the table, if some of its rows were left out.
     """
 
     def __init__(
@@ -66,8 +77,9 @@ class Column:
         declared: Sequence[str] | None = None,
         blanks: bool = False,
         note: str = "",
+        rows: NDArray[np.intp] | None = None,
     ) -> None:
-        self.name, self.kind, self.index = name, kind, index
+        self.name, self.kind, self.index, self.rows = name, kind, index, rows
         self.values, self.declared, self.blanks, self.note = values, declared, blanks, note
         self._labels = labels
 
@@ -88,13 +100,53 @@ class Column:
         if self.kind != "text":
             return None
         texts = ["" if label is None or label in missing else label.strip() for label in self.labels]
-        kept = [position for position, text in enumerate(texts) if text and text not in missing]
+        kept = [i for i, text in enumerate(texts) if text and text not in missing and spelling(text) not in missing]
         parsed = parse_numbers([texts[position] for position in kept])
         if parsed is None:
             return None
         result = np.full(len(texts), np.nan)
         result[kept] = parsed
         return result
+
+    @property
+    def n_positions(self) -> int:
+        """The number of positions, whether or not some row has them."""
+        return len(self._labels if self._labels is not None else self.labels if self.values is None else self.values)
+
+    def narrowed(self) -> Column:
+        """Return the same column in as little memory as its positions need."""
+        size = self.n_positions
+        dtype = np.uint8 if size <= 2**8 else np.uint16 if size <= 2**16 else np.uint32
+        return self._with(self.index.astype(dtype), self._labels, self.values, self.rows)
+
+    def kept(self, rows: NDArray[np.intp]) -> Column:
+        """Return some of the rows, with the values that these have; what the type declares stays declared."""
+        index = self.index[rows]
+        used = np.flatnonzero(np.bincount(index, minlength=self.n_positions))
+        rank = np.zeros(self.n_positions, dtype=self.index.dtype)
+        rank[used] = np.arange(len(used))
+        labels = None if self._labels is None else [self._labels[position] for position in used.tolist()]
+        values = None if self.values is None else self.values[used]
+        return self._with(rank[index], labels, values, rows if self.rows is None else self.rows[rows])
+
+    def _with(
+        self,
+        index: NDArray[Any],
+        labels: Sequence[str | None] | None,
+        values: NDArray[Any] | None,
+        rows: NDArray[np.intp] | None,
+    ) -> Column:
+        return Column(
+            self.name,
+            self.kind,
+            index,
+            labels=labels,
+            values=values,
+            declared=self.declared,
+            blanks=self.blanks,
+            note=self.note,
+            rows=rows,
+        )
 
 
 def _nested(name: str, note: str, n_rows: int) -> Column:
@@ -128,9 +180,27 @@ def from_numpy(name: str, values: NDArray[Any]) -> Column:
         return Column(name, "boolean", values.astype(np.uint8), labels=labels)
     if kind in "iu":
         return _from_integers(name, values)
+    if kind == "S":
+        distinct, inverse = np.unique(values, return_inverse=True)
+        return Column(name, "text", inverse.reshape(-1), labels=_decoded(distinct.tolist()))
     if kind in "UTO":
         return from_objects(name, values.tolist())
     return _nested(name, f"values of type {values.dtype}", len(values))
+
+
+def _decoded(values: Sequence[bytes]) -> list[str]:
+    """Return byte strings as text: UTF-8 or, if one of them is not, Latin-1."""
+    try:
+        return [value.decode() for value in values]
+    except UnicodeDecodeError:
+        return [value.decode("latin-1") for value in values]
+
+
+def from_masked(name: str, values: np.ma.MaskedArray[Any, Any]) -> Column:
+    """Make a column from a masked array; what is masked is missing."""
+    if values.dtype.kind != "S" or values.ndim != 1:
+        return from_objects(name, values.tolist())
+    return _expand(from_numpy(name, values.compressed()), ~np.ma.getmaskarray(values))
 
 
 def _from_integers(name: str, values: NDArray[Any]) -> Column:

@@ -45,8 +45,8 @@ class Dataset:
     codes : array of shape (columns, rows)
         One row per variable. Stored as uint8 when no variable has more than 256 levels, else as uint16.
     weights : array of shape (rows,), optional
-        How many observations each row stands for: int64 when all are whole, else float64. Rows of weight 0 are
-        dropped.
+        How many observations each row stands for: int64 when all are whole, else float64; less than 2**53 in all.
+        Rows of weight 0 are dropped.
 
     Examples
     --------
@@ -266,7 +266,8 @@ class Dataset:
         positions = np.flatnonzero(chosen) if chosen.dtype.kind == "b" else chosen.astype(np.intp)
         if positions.size and not (-self.n_rows <= positions.min() and positions.max() < self.n_rows):
             raise ParameterError(f"rows must be between 0 and {self.n_rows - 1:,}, got {positions.max():,}")
-        weights = None if self.weights is None else self.weights[positions]
+        # Rows taken many times can add up to more than a total may be.
+        weights = None if self.weights is None else check_weights(self.weights[positions], len(positions))
         return Dataset._trusted(self.names, self.levels, np.take(self.codes, positions, axis=1), weights)
 
     def with_levels(self, levels: LevelsLike) -> Dataset:

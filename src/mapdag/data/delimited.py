@@ -9,14 +9,19 @@ from __future__ import annotations
 import csv
 import io
 import re
-from typing import TYPE_CHECKING
+import warnings
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mapdag.data.blanks import split_by_blanks
 from mapdag.data.columns import Column, from_objects, from_polars, own_categorical
 from mapdag.data.layout import Layout, as_utf8, find_layout, is_blank, latin
+from mapdag.data.problems import listed
 from mapdag.data.tables import Table
-from mapdag.errors import DataError
+from mapdag.errors import DataError, MapdagWarning
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,17 +47,42 @@ def from_text(content: Content, separator: str | None, encoding: str | None) -> 
     """Read a text table."""
     content = as_utf8(content, encoding)
     layout = find_layout(content, separator)
+    if separator is None:
+        content, layout = split_by_blanks(content, layout)
     frame = _parsed(content, layout, integers=True)
     if frame is None:
         frame = _parsed(content, layout, integers=False)
     if frame is not None:
-        return Table(layout.names, frame.height, frame.get_columns(), _part, content.name, header=True)
-    try:
-        text = content.load().decode()
-    except UnicodeDecodeError:
-        return from_text(latin(content), separator, None)
-    columns = _read_slowly(content, layout, text)
-    return Table(layout.names, len(columns[0]), columns, _slow_part, content.name, header=True)
+        table = Table(layout.names, frame.height, frame.get_columns(), _part, content.name, header=True)
+    else:
+        try:
+            text = content.load().decode()
+        except UnicodeDecodeError:
+            return from_text(latin(content), separator, None)
+        columns = _read_slowly(content, layout, text)
+        table = Table(layout.names, len(columns[0]), columns, _slow_part, content.name, header=True)
+    return _without_row_names(table) if layout.row_names else table
+
+
+def _without_row_names(table: Table) -> Table:
+    """Leave out the first column, for which the header has no name, if it can be row names: distinct on every row."""
+    first: Any = table.parts[0]
+    distinct = len(set(first)) if isinstance(first, list) else first.n_unique()
+    width = len(table.names)
+    if distinct < len(first):
+        twice = Counter(first).most_common(1)[0][0]
+        raise DataError(
+            f"{table.source}: every line has {width:,} fields, but the header has {width - 1:,} names; the first field "
+            f"cannot be row names, as R writes them: {str(twice)!r} is on more than one row. Write one name per column"
+        )
+    warnings.warn(
+        f"{table.source}: every line has {width:,} fields, but the header has {width - 1:,} names: the first field "
+        f"({listed([str(value) for value in first[:2]])}, ...), distinct on every row, was taken for R's row names and "
+        "left out",
+        MapdagWarning,
+        stacklevel=2,
+    )
+    return replace(table, names=table.names[1:], parts=table.parts[1:])
 
 
 def _part(name: str, series: pl.Series, rules: Rules) -> Column:
@@ -237,5 +267,5 @@ def _read_slowly(content: Content, layout: Layout, text: str) -> list[list[str]]
     message = f"{content.name}, line {first:,}: {found} instead of the header's {width:,}"
     more = f" ({len(odd):,} such lines)" if len(odd) > 1 else ""
     if len(odd) == count and all(fields == width + 1 for _, fields in odd):
-        more = "; so has every line: row names without a header, as R writes them? Write the table without row names"
+        more = "; so has every line: a separator at its end?"
     raise DataError(f"{message}{more}; fields are separated by {layout.separator!r}, unless you pass separator=")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-__all__ = ["HEAD", "Content", "from_columnar", "open_content"]
+__all__ = ["HEAD", "Content", "from_columnar", "located", "open_content"]
 
 #: How much of a file is looked at to find its format, separator and types.
 HEAD = 2**18
@@ -154,21 +154,45 @@ def open_content(source: Any) -> Content:
     return content
 
 
-def _open_path(source: str | os.PathLike[str]) -> Content:
+def located(source: str | os.PathLike[str]) -> Path:
+    """Return the path of a file; text that the locale's encoding lacks is in UTF-8, as names of files mostly are."""
     path = Path(source).expanduser()
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        return Path(os.fsdecode(str(path).encode("utf-8", "surrogateescape")))
+    return path
+
+
+def _shown(path: Path) -> str:
+    """Write a path for people: bytes of its name that are no text would break whatever prints them."""
+    return str(path).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def _is_plain(path: Path) -> bool:
+    """Tell whether polars finds the file: it takes names for UTF-8, whatever the locale says."""
+    try:
+        return os.fsencode(path) == str(path).encode()
+    except UnicodeEncodeError:
+        return False
+
+
+def _open_path(source: str | os.PathLike[str]) -> Content:
+    path = located(source)
+    name = _shown(path)
     if "\n" in str(source):
         raise DataError("a table in text must be passed as bytes or an open file: a str is taken for a path")
     if not path.exists():
-        raise DataError(f"{path}: no such file")
+        raise DataError(f"{name}: no such file")
     if path.is_dir():
-        raise DataError(f"{path} is a directory; a table is one file")
+        raise DataError(f"{name} is a directory; a table is one file")
     try:
         with path.open("rb") as file:
-            if not path.is_file():  # a pipe can be read only once
-                return Content.of(str(path), file.read())
-            return Content(str(path), file.read(HEAD), path.stat().st_size, path=path)
+            if not path.is_file() or not _is_plain(path):  # a pipe can be read only once
+                return Content.of(name, file.read())
+            return Content(name, file.read(HEAD), path.stat().st_size, path=path)
     except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from error
+        raise DataError(f"{name}: cannot be read: {error.strerror or error}") from error
 
 
 def _decompressed(content: Content) -> Content:

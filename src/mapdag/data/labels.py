@@ -19,7 +19,6 @@ __all__ = [
     "CONTINUOUS",
     "MISSING",
     "Matcher",
-    "Positions",
     "are_dates",
     "are_integral",
     "ordered",
@@ -125,20 +124,3 @@ class Matcher:
         """Return the code of the label, or None."""
         code = self._exact.get(label)
         return self._loose.get(spelling(label)) if code is None else code
-
-
-class Positions:
-    """Find the positions that stand for the levels of a declaration.
-
-    >>> match = Positions(("low", "high"))
-    >>> match("1"), match("2"), match("low")
-    (1, None, None)
-    """
-
-    def __init__(self, levels: Sequence[str]) -> None:
-        self._size = len(levels)
-
-    def __call__(self, label: str) -> int | None:
-        """Return the code that the label spells, or None."""
-        text = spelling(label)
-        return int(text) if text.isascii() and text.isdigit() and int(text) < self._size else None

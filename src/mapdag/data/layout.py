@@ -41,6 +41,9 @@ class Layout:
         How many bytes end a line: 1, or 2 for CRLF.
     quoted : bool
         Whether there are quotes.
+    row_names : bool
+        Whether the first field of every record seems to be a row's name, which R gives no name of its own: the header
+        is one field short. The names then start with an empty one.
     """
 
     separator: str
@@ -50,6 +53,7 @@ class Layout:
     sample: list[list[str]]
     newline: int
     quoted: bool
+    row_names: bool = False
 
 
 def as_utf8(content: Content, encoding: str | None) -> Content:
@@ -111,11 +115,20 @@ def find_layout(content: Content, separator: str | None) -> Layout:
         raise DataError(f"{content.name} is not a text table: its first line holds control characters")
     if len(records) < 2:
         raise DataError(f"{content.name} has a header but no rows")
+    row_names = _have_row_names(names, records[1:])
+    if row_names:
+        names = ["", *names]
     start = 0
     for _ in range(lines):
         start = head.find(b"\n", start) + 1
     crlf = head[max(start - 2, 0) : start] == b"\r\n"
-    return Layout(chosen, names, lines, start, records[1:], 2 if crlf else 1, b'"' in head[start:])
+    return Layout(chosen, names, lines, start, records[1:], 2 if crlf else 1, b'"' in head[start:], row_names)
+
+
+def _have_row_names(names: Sequence[str], records: Sequence[Sequence[str]]) -> bool:
+    """Tell whether every record has one field more than the header, and that not for a separator at the end."""
+    longer = len(names) > 1 and all(len(record) == len(names) + 1 for record in records)
+    return longer and any(record[-1].strip() for record in records)
 
 
 def _split(head: bytes, separator: str | None, *, whole: bool) -> tuple[str, list[list[str]], int]:
@@ -145,7 +158,10 @@ def _parse(text: str, separator: str, *, whole: bool) -> tuple[list[list[str]], 
             if len(records) > _SAMPLE:
                 return records, lines
     except csv.Error:  # a field beyond the csv module's limit: what was seen so far must do
-        return records or [[""]], lines
+        if not records:  # not even the header is split
+            rows = text.split("\n")
+            lines = 1 + next((i for i, row in enumerate(rows) if row.strip()), 0)
+            records = [[row] for row in rows[lines - 1 :] if row.strip()]
     # The last record of a head is cut short somewhere.
     return (records if whole or len(records) < 2 else records[:-1]), lines
 
@@ -153,5 +169,7 @@ def _parse(text: str, separator: str, *, whole: bool) -> tuple[list[list[str]], 
 def _consistency(records: list[list[str]]) -> tuple[bool, float, int]:
     """Prefer separators that split the header, and every record alike; then those that split more."""
     width = len(records[0])
-    alike = sum(len(record) == width for record in records) / len(records)
-    return width > 1, alike, width
+    alike = sum(len(record) == width for record in records)
+    if width > 1:  # row names may lack a name
+        alike = max(alike, 1 + sum(len(record) == width + 1 for record in records))
+    return width > 1, alike / len(records), width

@@ -38,14 +38,15 @@ def listed(items: Iterable[object], limit: int = _SHOWN_COLUMNS) -> str:
     return ", ".join(texts)
 
 
-def rows_text(mask: NDArray[np.bool_]) -> str:
-    """Say how many rows are marked and which come first, counted from 1.
+def rows_text(mask: NDArray[np.bool_], rows: NDArray[np.intp] | None = None) -> str:
+    """Say how many rows are marked and which come first, counted from 1; `rows` are their places in the table.
 
     >>> rows_text(np.array([False, True, True]))
     '2 of 3 rows (rows 2, 3)'
     """
     where = np.flatnonzero(mask)
-    shown = ", ".join(f"{row + 1:,}" for row in where[:_SHOWN_ROWS])
+    first = where[:_SHOWN_ROWS] if rows is None else rows[where[:_SHOWN_ROWS]]
+    shown = ", ".join(f"{row + 1:,}" for row in first)
     dots = ", ..." if len(where) > _SHOWN_ROWS else ""
     word = "row" if len(where) == 1 else "rows"
     return f"{len(where):,} of {len(mask):,} rows ({word} {shown}{dots})"

@@ -6,25 +6,28 @@ import gzip
 import json
 import os
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from mapdag.data.checks import MAX_LEVELS, code_dtype, declared_levels
+from mapdag.data.coding import find_codes
+from mapdag.data.columns import Column
 from mapdag.data.dataset import Dataset
 from mapdag.data.discretize import Discretization, Plan, choose_cuts, cut
 from mapdag.data.labels import text_of
 from mapdag.data.problems import Problems, listed, unknown_names
+from mapdag.data.rows import remaining_rows
 from mapdag.data.settle import Continuous, Rules, Settled, add_missing, encode, settle
 from mapdag.data.source import Weights, chosen_columns, open_table, read_weights
 from mapdag.errors import DataError, MapdagWarning, ParameterError
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-__all__ = ["read"]
+__all__ = ["as_dataset", "read"]
 
 
 def read(
@@ -37,7 +40,7 @@ def read(
     missing: Literal["error", "drop", "level"] = "error",
     missing_values: str | Iterable[Any] = (),
     discretize: Discretization | None = None,
-    codes: bool = False,
+    codes: bool | None = None,
     max_levels: int = 256,
     separator: str | None = None,
     encoding: str | None = None,
@@ -45,29 +48,32 @@ def read(
     r"""Read a table of categories.
 
     Levels are what is declared: by `levels` or `like`, by pandas' Categorical, polars' Enum or an Arrow dictionary,
-    whether they are observed or not. Elsewhere they are the distinct values: in numeric order if all are numbers, else
-    in the order of their code points. A polars Categorical declares levels only if it has `polars.Categories` of its
-    own: the strings of those that are global or shared may be another column's.
+    whether they are observed or not. Elsewhere they are the distinct values of the rows that are read: in numeric order
+    if all are numbers, else in the order of their code points. A polars Categorical declares levels only if it has
+    `polars.Categories` of its own: the strings of those that are global or shared may be another column's.
 
     Parameters
     ----------
-    source : path, bytes, open file, DataFrame, Arrow table, array, dict or Dataset
+    source : path, bytes, open file, DataFrame, Arrow table, array, dict, list of dicts or Dataset
         A file of CSV or similar text (possibly compressed: .gz, .bz2, .xz, .zst), Parquet or Arrow (Feather, IPC),
         told apart by their content; a pandas or polars DataFrame; anything with `__arrow_c_stream__`; a numpy array
-        (rows, columns), or a structured one; a dict of sequences by name; a dataset. The first line of a text file
-        holds the names.
+        (rows, columns), or a structured one (byte strings are UTF-8 or else Latin-1); a dict of sequences by name; a
+        list of dicts, in which what a row lacks is missing; a dataset. The first line of a text file holds the names.
+        If every other line has one field more, the first field is taken for R's row names and left out, as long as it
+        is distinct on every row.
     levels : mapping, or path of a JSON file, optional
         Level labels of some or all columns, in order. They are matched by text, 1 and True being "1" and "True".
     like : object with a mapping `levels`, optional
         A dataset or a network whose columns and levels the table must have, in any order of columns.
     weights : str or array, optional
-        How many observations each row stands for: a column (which then is no variable) or an array. Rows of weight 0
-        are left out.
+        How many observations each row stands for: a column (which then is no variable) or an array; less than 2**53 in
+        all. Rows of weight 0 are left out before anything else, as if they were not in the table.
     drop : str or iterable of str
         Columns to leave out; "" for those without a name.
     missing : {"error", "drop", "level"}
-        What to do about missing values: refuse them, leave out the rows that have any, or make them the last level of
-        their column, labelled "NA" (or "<missing>" where "NA" is a label already).
+        What to do about missing values: refuse them, leave out the rows that have any (the others read as if these were
+        not in the table), or make them the last level of their column, labelled "NA" (or "<missing>" where "NA" is a
+        label already).
     missing_values : str or iterable
         Labels that mean "missing", on top of nulls, blanks, and the texts NA, N/A, #N/A, <NA>, NaN, nan, null, NULL,
         "?" and "."; any of these is an ordinary label where it is declared.
@@ -75,12 +81,15 @@ def read(
         How to cut continuous columns: a method for all of them, "quantile" (three bins), "interval(5)" or
         "hartemink"; or a mapping from columns to a method, a number of quantiles, or a list of cut points; or what
         `mapdag.data.discretize` returned.
-    codes : bool
-        Whether columns with levels declared by `levels` or `like` hold positions in them, from 0, instead of labels.
+    codes : bool, optional
+        Whether columns with levels declared by `levels` or `like` hold positions in them, from 0, instead of labels. By
+        default they hold labels, unless some hold values that are no labels of theirs and all hold only whole numbers
+        that can be positions: then all are read as codes, with a warning.
     max_levels : int
         More levels than this (at most 65,536) are taken for a mistake in a column not in `levels` or `like`.
     separator : str, optional
-        What separates the fields of a text file; by default a comma, semicolon, tab or bar, whichever fits.
+        What separates the fields of a text file; by default a comma, semicolon, tab or bar, whichever fits, or any
+        number of blanks if none of them does and all lines then have as many fields as the header.
     encoding : str, optional
         The encoding of a text file; by default UTF-8, UTF-16 if it says so, or else Windows-1252.
 
@@ -93,6 +102,12 @@ def read(
     DataError
         If the table cannot be used as it is. One error tells all that is wrong with the columns, and the options
         to pass. Rows are counted from 1.
+
+    Warns
+    -----
+    MapdagWarning
+        If the table was read in a way that may not be meant: codes for labels, row names left out, a first line that
+        looks like data.
 
     Examples
     --------
@@ -126,14 +141,57 @@ def read(
         cut_continuous=plan.default is not None,
     )
     row_weights = read_weights(table, weights, rules)
-    problems = Problems()
-    found = [settle(table.pop(position, rules), rules, problems) for position in positions.values()]
+    problems, note = Problems(), None
+    columns: Iterable[Column] = (table.pop(position, rules) for position in positions.values())
+    unsure = codes is None and bool(declared)
+    if unsure or missing == "drop" or not (row_weights is None or row_weights.all()):
+        # What a column means depends on the others; in the meantime, each takes no more than its codes will.
+        held = [column.narrowed() for column in columns]
+        rules, note = find_codes(held, rules) if unsure else (rules, None)
+        held, row_weights = remaining_rows(held, row_weights, rules, problems)
+        columns = _emptied(held)
+    found = [settle(column, rules, problems) for column in columns]
     problems.raise_any()
-    columns, row_weights = _without_rows(found, row_weights, rules)
-    settled = _cut_continuous(columns, plan, rules, row_weights)
+    settled = _cut_continuous([column for column in found if column is not None], plan, rules, row_weights)
+    if note is not None:
+        warnings.warn(note, MapdagWarning, stacklevel=2)
     if table.header:
         _warn_if_header_is_data(settled, table.source)
     return _assemble(settled, list(positions), row_weights)
+
+
+def as_dataset(data: Any, **options: Any) -> Dataset:
+    """Return a dataset as it is, and read anything else.
+
+    Parameters
+    ----------
+    data : Dataset, or whatever `read` takes
+        The table.
+    **options
+        Passed to `read`; not allowed for a dataset, of which nothing is to be read.
+
+    Returns
+    -------
+    Dataset
+
+    Examples
+    --------
+    >>> from mapdag.data import as_dataset
+    >>> data = as_dataset({"sex": ["f", "m"], "cough": ["yes", "no"]})
+    >>> as_dataset(data) is data
+    True
+    """
+    if not isinstance(data, Dataset):
+        return read(data, **options)
+    if options:
+        raise ParameterError(f"{listed(options)} cannot be given for a Dataset: call mapdag.read to read it anew")
+    return data
+
+
+def _emptied(columns: list[Column]) -> Iterator[Column]:
+    """Hand out the columns of a list, which forgets them."""
+    while columns:
+        yield columns.pop(0)
 
 
 def _declared(levels: Any, like: Any, names: list[str]) -> dict[str, tuple[str, ...]]:
@@ -156,8 +214,10 @@ def _declared(levels: Any, like: Any, names: list[str]) -> dict[str, tuple[str, 
 
 
 def _from_json(path: str | os.PathLike[str]) -> Any:
+    from mapdag.data.files import located
+
     try:
-        content = Path(path).expanduser().read_bytes()
+        content = located(path).read_bytes()
         if content.startswith(b"\x1f\x8b"):
             content = gzip.decompress(content)
         found = json.loads(content.decode("utf-8-sig"))
@@ -168,46 +228,6 @@ def _from_json(path: str | os.PathLike[str]) -> Any:
     if not isinstance(found, dict):
         raise DataError(f"levels: {os.fspath(path)} must hold an object, column name -> list of labels")
     return found
-
-
-def _without_rows(
-    columns: Sequence[Settled | Continuous | None], weights: Weights | None, rules: Rules
-) -> tuple[list[Settled | Continuous], Weights | None]:
-    """Leave out the rows of weight 0 and, if so asked, those with missing values."""
-    whole = [column for column in columns if column is not None]
-    keep: NDArray[np.bool_] | None = None if weights is None or weights.all() else weights > 0
-    if keep is not None and not keep.any():
-        raise DataError("weights: all of them are 0, which leaves no rows")
-    if rules.missing == "drop":
-        for column in whole:
-            gone = _missing_rows(column)
-            if gone is not None:
-                keep = ~gone if keep is None else keep & ~gone
-    if keep is None:
-        return whole, weights
-    if not keep.any():
-        counts = {column.name: int(gone.sum()) for column in whole if (gone := _missing_rows(column)) is not None}
-        worst = sorted(counts, key=lambda name: -counts[name])[:5]
-        figures = ", ".join(f"{name!r} ({counts[name]:,})" for name in worst)
-        raise DataError(
-            f'missing="drop" leaves none of the {len(keep):,} rows: each has a missing value; most are in {figures}: '
-            f'pass missing="level", or drop={json.dumps(worst[:1], ensure_ascii=False)}'
-        )
-    for column in whole:
-        if isinstance(column, Settled):
-            column.codes = column.codes[keep]
-        else:
-            column.index = column.index[keep]
-    return whole, None if weights is None else weights[keep]
-
-
-def _missing_rows(column: Settled | Continuous) -> NDArray[np.bool_] | None:
-    """Return where a column is missing, or None if nowhere."""
-    if isinstance(column, Settled):
-        size = len(column.levels)
-        return column.codes == size if int(column.codes.max()) == size else None
-    gone = np.isnan(column.numbers)
-    return gone[column.index] if gone.any() else None
 
 
 def _cut_continuous(
@@ -225,7 +245,8 @@ def _cut_continuous(
         if isinstance(column, Continuous) and result is not None:
             if column.name in rules.declared:
                 labels = [*result.levels, None]
-                result = encode(column.name, result.codes, labels, rules.declared[column.name], rules, problems)
+                binned = Column(column.name, "text", result.codes, labels=labels, rows=column.rows)
+                result = encode(binned, labels, rules.declared[column.name], replace(rules, codes=False), problems)
             if result is not None and int(result.codes.max()) == len(result.levels) and not add_missing(result, rules):
                 raise DataError(f"column {column.name!r} has missing values, but `like` has no level for them")
         if result is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,7 +13,6 @@ from mapdag.data.labels import (
     CONTINUOUS,
     MISSING,
     Matcher,
-    Positions,
     are_dates,
     are_integral,
     ordered,
@@ -27,7 +26,19 @@ if TYPE_CHECKING:
 
     from mapdag.data.columns import Column
 
-__all__ = ["Continuous", "Rules", "Settled", "add_missing", "encode", "is_continuous", "numbers_of", "settle"]
+__all__ = [
+    "Continuous",
+    "Rules",
+    "Settled",
+    "add_missing",
+    "encode",
+    "expected_texts",
+    "is_continuous",
+    "meanings_of",
+    "missing_positions",
+    "numbers_of",
+    "settle",
+]
 
 
 @dataclass(frozen=True)
@@ -40,8 +51,9 @@ class Rules:
         Levels by column name; they win over everything else.
     closed : bool
         Whether no level may be added to them.
-    codes : bool
-        Whether columns with declared levels hold positions in them instead of labels.
+    codes : bool, optional
+        Whether columns with declared levels hold positions in them instead of labels. None is False as long as nobody
+        found out (see `coding`).
     missing : {"error", "drop", "level"}
         What to do about missing values.
     missing_values : frozenset of str
@@ -56,7 +68,7 @@ class Rules:
 
     declared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     closed: bool = False
-    codes: bool = False
+    codes: bool | None = None
     missing: Literal["error", "drop", "level"] = "error"
     missing_values: frozenset[str] = frozenset()
     max_levels: int = 256
@@ -66,7 +78,7 @@ class Rules:
     @property
     def missing_texts(self) -> frozenset[str]:
         """Every label that means "missing" unless it is declared."""
-        return MISSING | self.missing_values
+        return MISSING | self.missing_values | {spelling(text) for text in self.missing_values}
 
 
 @dataclass
@@ -80,11 +92,12 @@ class Settled:
 
 @dataclass
 class Continuous:
-    """A column to be cut: its numbers by position (NaN: missing), and the position of each row."""
+    """A column to be cut: its numbers by position (NaN: missing), the position of each row, and where the rows were."""
 
     name: str
     numbers: NDArray[np.float64]
     index: NDArray[Any]
+    rows: NDArray[np.intp] | None = None
 
 
 def settle(column: Column, rules: Rules, problems: Problems) -> Settled | Continuous | None:
@@ -101,18 +114,20 @@ def settle(column: Column, rules: Rules, problems: Problems) -> Settled | Contin
         if rules.missing == "error":
             _note_missing(column, rules, problems)
         return None
-    labels = _meanings(column, rules, declared)
-    levels = declared or _own_levels(column, rules, labels)
+    texts = expected_texts(column.name, rules)
+    labels = meanings_of(column, rules, texts)
+    levels = texts or _own_levels(column, rules, labels)
     if declared is None and not _plausible(column, rules, levels, problems):
         return None
-    settled = encode(column.name, column.index, labels, levels, rules, problems)
+    settled = encode(column, labels, levels, rules, problems)
     if settled is None or not _missing_settled(settled, column, rules, problems):
         return None
     if len(settled.levels) > MAX_LEVELS:
         problems.add(Problem(column.name, f"has {MAX_LEVELS:,} levels, which leaves no code for missing values"))
         return None
     if len(settled.levels) < 2:
-        what = f"is constant (every value is {settled.levels[0]!r}) and declares no second level"
+        left = "" if column.rows is None else " in the rows that are left"
+        what = f"is constant{left} (every value is {settled.levels[0]!r}) and declares no second level"
         ways = (("drop", None), ("levels", [settled.levels[0], "..."]))
         problems.add(Problem(column.name, what, ways))
         return None
@@ -123,13 +138,13 @@ def numbers_of(column: Column, rules: Rules, problems: Problems) -> Continuous |
     """Return a column that is to be cut as numbers, or note why it cannot be."""
     numbers = column.numbers(rules.missing_texts)
     if numbers is None:
-        texts = [text for text in _meanings(column, rules, None) if text is not None]
+        texts = [text for text in meanings_of(column, rules, None) if text is not None]
         wrong = next((text for text in texts if parse_numbers([text]) is None), None)
         empty = f"holds no values: all {len(column.index):,} rows are missing"
         problems.add(Problem(column.name, f"cannot be discretized: {wrong!r} is not a number" if wrong else empty))
         return None
     if np.isinf(numbers).any():
-        what = f"cannot be discretized: infinite in {rows_text(np.isinf(numbers)[column.index])}"
+        what = f"cannot be discretized: infinite in {rows_text(np.isinf(numbers)[column.index], column.rows)}"
         problems.add(Problem(column.name, what))
         return None
     if np.isnan(numbers).all():
@@ -137,7 +152,7 @@ def numbers_of(column: Column, rules: Rules, problems: Problems) -> Continuous |
         return None
     if np.isnan(numbers).any() and rules.missing == "error" and _note_missing(column, rules, problems):
         return None
-    return Continuous(column.name, numbers, column.index)
+    return Continuous(column.name, numbers, column.index, column.rows)
 
 
 def is_continuous(column: Column, rules: Rules) -> bool:
@@ -156,12 +171,22 @@ def _continuous_problem(column: Column, rules: Rules) -> Problem:
     return Problem(column.name, f"looks continuous ({figures})", (("discretize", "quantile"), ("drop", None)))
 
 
-def _meanings(column: Column, rules: Rules, declared: Sequence[str] | None) -> list[str | None]:
-    """Return what every position stands for: the text of a level, or None for missing."""
+def expected_texts(name: str, rules: Rules) -> tuple[str, ...] | None:
+    """Return what a column with levels declared by the user is to hold: their labels or, as codes, "0" to "r-1"."""
+    declared = rules.declared.get(name)
+    return _code_texts(len(declared)) if declared is not None and rules.codes else declared
+
+
+def _code_texts(size: int) -> tuple[str, ...]:
+    return tuple(str(code) for code in range(size))
+
+
+def meanings_of(column: Column, rules: Rules, declared: Sequence[str] | None) -> list[str | None]:
+    """Return what every position stands for: one of the declared texts, another text, or None for missing."""
     if declared is None and column.declared is not None:
         return [None if label is None or _no_level(label, rules) else label for label in column.labels]
     missing = rules.missing_texts
-    match: Callable[[str], int | None] = Positions(declared) if rules.codes and declared else Matcher(declared or ())
+    match = Matcher(declared or ())
     meanings: list[str | None] = []
     for label in column.labels:
         if label is None:
@@ -175,6 +200,20 @@ def _meanings(column: Column, rules: Rules, declared: Sequence[str] | None) -> l
         else:
             meanings.append(None if not text.strip() or text in missing or spelling(text) in missing else text)
     return meanings
+
+
+def missing_positions(column: Column, rules: Rules) -> NDArray[np.bool_]:
+    """Tell which positions of a column mean "missing", whatever becomes of it."""
+    undeclared = column.name not in rules.declared and column.declared is None
+    if column.kind == "nested":
+        return np.zeros(column.n_positions, dtype=bool)
+    # The text of numbers in great variety is not made for this.
+    if column.name in rules.cut or (undeclared and (column.values is not None or is_continuous(column, rules))):
+        numbers = column.numbers(rules.missing_texts)
+        if numbers is not None:
+            return np.isnan(numbers)
+    labels = meanings_of(column, rules, expected_texts(column.name, rules))
+    return np.array([label is None for label in labels], dtype=bool)
 
 
 def _bare(label: str) -> str:
@@ -218,15 +257,10 @@ def _plausible(column: Column, rules: Rules, levels: Sequence[str], problems: Pr
 
 
 def encode(
-    name: str,
-    index: NDArray[Any],
-    labels: Sequence[str | None],
-    levels: tuple[str, ...],
-    rules: Rules,
-    problems: Problems,
+    column: Column, labels: Sequence[str | None], levels: tuple[str, ...], rules: Rules, problems: Problems
 ) -> Settled | None:
     """Turn positions into codes; a label in use that is not a level is a problem."""
-    size = len(levels)
+    size, index, declared = len(levels), column.index, rules.declared.get(column.name, levels)
     dtype = np.uint8 if size + 2 <= 2**8 else np.uint16 if size + 2 <= 2**16 else np.uint32
     code_of: dict[str | None, int] = {label: code for code, label in enumerate(levels)}
     code_of[None] = size
@@ -234,18 +268,21 @@ def encode(
     unchanged = index.dtype == dtype and np.array_equal(recode, np.arange(len(recode)))
     codes = index if unchanged else recode[index]
     if not len(codes) or int(codes.max()) <= size:
-        return Settled(name, codes, levels)
+        return Settled(column.name, codes, declared)
     unknown = codes == size + 1
     values = list(dict.fromkeys(labels[position] for position in np.unique(index[unknown]).tolist()))
     more = f" ({len(values):,} such values: {listed(values, 5)})" if len(values) > 1 else ""
     first = labels[int(index[unknown][0])]
-    what = f"has the value {first!r} in {rows_text(unknown)}{more}, but the declared levels are {listed(levels)}"
+    wanted = f"the codes go from 0 to {size - 1}, for the levels" if rules.codes else "the declared levels are"
+    what = f"has the value {first!r} in {rows_text(unknown, column.rows)}{more}, but {wanted} {listed(declared)}"
     ways: list[Way] = [("missing_values", values)]
-    if not rules.closed:
+    if not rules.closed and not rules.codes:
         ways.insert(0, ("levels", [*levels, *values]))
-    if not rules.codes and all(Positions(levels)(str(value)) is not None for value in values):
-        ways.insert(0, ("codes", True))
-    problems.add(Problem(name, what, tuple(ways)))
+    positions = Matcher(_code_texts(size))
+    if not rules.codes and all(positions(str(value)) is not None for value in values):
+        # Where the user left it open, another column is known not to hold codes (see `coding`).
+        ways.insert(len(ways) if rules.codes is None else 0, ("codes", True))
+    problems.add(Problem(column.name, what, tuple(ways)))
     return None
 
 
@@ -301,6 +338,6 @@ def _missing_problem(
     ways: list[Way] = [("missing", "drop")]
     if rules.missing != "level":
         ways.append(("missing", "level"))
-    if levels is not None and written:  # perhaps it is no missing value at all
+    if levels is not None and written and not rules.codes:  # perhaps it is no missing value at all
         ways.append(("levels", [*levels, *written]))
-    return Problem(column.name, f"has missing values{spelling} in {rows_text(gone)}", tuple(ways))
+    return Problem(column.name, f"has missing values{spelling} in {rows_text(gone, column.rows)}", tuple(ways))

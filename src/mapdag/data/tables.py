@@ -1,4 +1,4 @@
-"""Tables in memory (pandas, polars, Arrow, numpy, dicts, datasets), brought to named columns."""
+"""Tables in memory (pandas, polars, Arrow, numpy, dicts, records, datasets), brought to named columns."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mapdag.data.columns import Column, from_numpy, from_objects, from_pandas, from_polars
+from mapdag.data.columns import Column, from_masked, from_numpy, from_objects, from_pandas, from_polars
 from mapdag.data.dataset import Dataset
 from mapdag.errors import DataError
 
@@ -78,11 +78,13 @@ def from_memory(source: Any) -> Table:
         return _from_array(source)
     if isinstance(source, Mapping):
         return _from_mapping(source)
+    if isinstance(source, list | tuple):
+        return _from_records(source)
     if hasattr(source, "__arrow_c_stream__") and type(source).__name__ != "Series":
         return from_stream(source)
     raise DataError(
-        "a table must be a path, a pandas or polars DataFrame, an Arrow table, a 2-d numpy array, a dict of columns or "
-        f"a Dataset, got {type(source).__module__}.{type(source).__qualname__}"
+        "a table must be a path, a pandas or polars DataFrame, an Arrow table, a 2-d numpy array, a dict of columns, "
+        f"a list of dicts or a Dataset, got {type(source).__module__}.{type(source).__qualname__}"
     )
 
 
@@ -162,6 +164,19 @@ def _from_mapping(columns: Mapping[Any, Any]) -> Table:
     return Table([str(name) for name in columns], lengths.pop() if lengths else 0, parts, _any_part)
 
 
+def _from_records(rows: Sequence[Any]) -> Table:
+    """Bring a list of dicts to columns: names in order of first appearance, and what a dict lacks is missing."""
+    if not all(isinstance(row, Mapping) for row in rows):
+        wrong = next(row for row in rows if not isinstance(row, Mapping))
+        raise DataError(
+            f"a list must hold dicts, one per row, got {type(wrong).__name__} values, which name no columns: pass a "
+            'dict of columns, {"name": [values], ...}, or a 2-d numpy array, whose columns become X1, X2, ...'
+        )
+    names = dict.fromkeys(name for row in rows for name in row)
+    parts = [[row.get(name) for row in rows] for name in names]
+    return Table([str(name) for name in names], len(rows), parts, _any_part)
+
+
 def _any_part(name: str, part: Any, rules: Rules) -> Column:
     """Make a column from an array, a Series of either kind, or any other sequence."""
     del rules
@@ -169,7 +184,9 @@ def _any_part(name: str, part: Any, rules: Rules) -> Column:
         return from_polars(name, part)
     if type(part).__module__.split(".")[0] == "pandas":
         return from_pandas(name, sys.modules["pandas"].Series(part))
-    if isinstance(part, np.ndarray) and not np.ma.isMaskedArray(part):
+    if isinstance(part, np.ma.MaskedArray):
+        return from_masked(name, part)
+    if isinstance(part, np.ndarray):
         return from_numpy(name, part) if part.ndim == 1 else from_objects(name, part.tolist())
     if hasattr(part, "tolist") or hasattr(part, "to_pylist"):
         return from_objects(name, part.tolist() if hasattr(part, "tolist") else part.to_pylist())

@@ -100,7 +100,10 @@ class CPDAG:
 
     @classmethod
     def from_adjacency(cls, matrix: npt.ArrayLike, nodes: Iterable[str] | None = None) -> CPDAG:
-        """Read a 0/1 matrix, `A[i, j] = 1` for `i -> j`, and `A[i, j] = A[j, i] = 1` for `i - j`."""
+        """Read a 0/1 matrix, `A[i, j] = 1` for `i -> j`, and `A[i, j] = A[j, i] = 1` for `i - j`.
+
+        Without `nodes`, they are X1, X2, ...
+        """
         index, rows = formats.from_adjacency(matrix, nodes)
         columns = transpose(rows)
         neighbours = [a & b for a, b in zip(rows, columns, strict=True)]

@@ -127,7 +127,7 @@ class DAG:
 
     @classmethod
     def from_adjacency(cls, matrix: npt.ArrayLike, nodes: Iterable[str] | None = None) -> DAG:
-        """Build a DAG from a 0/1 matrix, `A[i, j] = 1` for `i -> j`; without `nodes`, they are X0, X1, ..."""
+        """Build a DAG from a 0/1 matrix, `A[i, j] = 1` for `i -> j`; without `nodes`, they are X1, X2, ..."""
         index, rows = formats.from_adjacency(matrix, nodes)
         return cls.from_parent_masks(index, transpose(rows))
 

@@ -134,7 +134,7 @@ def from_adjacency(matrix: npt.ArrayLike, nodes: Iterable[str] | None) -> tuple[
         raise GraphError("an adjacency matrix must be square, got rows of different lengths") from None
     if array.ndim != 2 or array.shape[0] != array.shape[1]:
         raise GraphError(f"an adjacency matrix must be square, got shape {array.shape}")
-    index = NodeIndex([f"X{i}" for i in range(len(array))] if nodes is None else nodes)
+    index = NodeIndex([f"X{i + 1}" for i in range(len(array))] if nodes is None else nodes)
     if len(index) != len(array):
         raise GraphError(f"an adjacency matrix of {len(array)} nodes needs as many names, got {len(index)}")
     present = array == 1

@@ -39,12 +39,26 @@ def to_arcs(dag: DAG) -> str:
 
 
 def from_arcs(text: str, source: str = "CSV text") -> DAG:
-    r"""Read arcs from CSV.
+    r"""Read a graph from CSV.
 
     Examples
     --------
     >>> from_arcs("from,to\nA,B\nC,\n")
     <DAG [A][C][B|A]>
+    """
+    try:
+        return DAG(*parse_arcs(text, source))
+    except GraphError as error:
+        raise FormatError(str(error), source) from error
+
+
+def parse_arcs(text: str, source: str = "CSV text") -> tuple[list[str], list[Arc]]:
+    r"""Read nodes and arcs from CSV; the arcs need not make a DAG.
+
+    Examples
+    --------
+    >>> parse_arcs("from,to,strength\nA,B,0.9\nB,A,0.4\nC,,\n")
+    (['A', 'B', 'C'], [('A', 'B'), ('B', 'A')])
     """
     reader = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True)
     nodes: dict[str, None] = {}
@@ -54,17 +68,19 @@ def from_arcs(text: str, source: str = "CSV text") -> DAG:
         if not {"from", "to"} <= set(header):
             raise FormatError(f"a table of arcs has the columns 'from' and 'to', got {', '.join(header)}", source, 1)
         first, second = header.index("from"), header.index("to")
-        for row in reader:
+        for record in reader:
+            # What is not quoted has no blanks around it; we quote everything where a name has some.
+            row = record if '"' in text else [cell.strip() for cell in record]
             if not any(row):
                 continue
             if len(row) <= first or not row[first] or len(row) > len(header):
                 raise FormatError(f"expected a node in 'from' and one in 'to', got {row}", source, reader.line_num)
-            nodes.setdefault(row[first])
-            if len(row) > second and row[second]:
-                nodes.setdefault(row[second])
-                arcs.append((row[first], row[second]))
-        return DAG(nodes, arcs)
+            ends = (row[first], row[second] if len(row) > second else "")
+            nodes.update(dict.fromkeys(end for end in ends if end))
+            if ends[0] == ends[1]:
+                raise FormatError(f"{ends[0]!r} cannot be joined to itself", source, reader.line_num)
+            if ends[1]:
+                arcs.append(ends)
     except csv.Error as error:
         raise FormatError(f"not CSV: {error}", source, reader.line_num) from error
-    except GraphError as error:
-        raise FormatError(str(error), source) from error
+    return list(nodes), arcs

@@ -23,10 +23,11 @@ from mapdag.graphs import DAG
 from mapdag.io import arcs, schema
 from mapdag.io.bif_reader import read_bif
 from mapdag.io.bif_writer import to_bif
-from mapdag.io.files import decode, read_text, write_text
+from mapdag.io.files import check_writable, decode, read_text, write_text
 from mapdag.networks.checks import TOLERANCE
 
 if TYPE_CHECKING:
+    from mapdag.graphs.nodes import Arc
     from mapdag.networks import BayesianNetwork
 
 _ENDINGS = {
@@ -40,6 +41,19 @@ _ENDINGS = {
 }
 _NETWORKS = ("bif", "json")
 _GRAPHS = ("json", "dot", "modelstring", "csv")
+
+
+def _suffixes(formats: tuple[str, ...]) -> tuple[str, ...]:
+    plain = tuple(ending for ending, kind in _ENDINGS.items() if kind in formats)
+    return (*plain, *(f"{ending}.gz" for ending in plain))
+
+
+NETWORK_SUFFIXES = _suffixes(_NETWORKS)
+"""What the names of files may end in that `write_network` writes."""
+
+GRAPH_SUFFIXES = _suffixes(_GRAPHS)
+"""What the names of files may end in that `write_graph` writes."""
+
 # How each format starts, comments aside. Tried in this order.
 _STARTS = (
     ("json", re.compile(r"\{")),
@@ -127,6 +141,38 @@ def read_graph(source: str | os.PathLike[str] | bytes | Any, *, format: str | No
         raise FormatError(str(error), name) from error
 
 
+def read_arcs(source: str | os.PathLike[str] | bytes | Any) -> list[Arc]:
+    r"""Read a list of arcs: CSV with the columns "from" and "to", as `write_graph` writes it.
+
+    The arcs need not make a graph, so that such a file can hold arcs to require or to forbid. Rows with an empty "to",
+    which declare nodes, are left out; so are other columns.
+
+    Parameters
+    ----------
+    source : path, bytes, open file or str
+        As for `read_network`; possibly gzipped.
+
+    Returns
+    -------
+    list of (str, str)
+        In the order of the file.
+
+    Raises
+    ------
+    FileError
+        If the file cannot be opened.
+    FormatError
+        If it is no such table, with the line.
+
+    Examples
+    --------
+    >>> read_arcs(b"from,to\nA,B\nB,A\nC,\n")
+    [('A', 'B'), ('B', 'A')]
+    """
+    text, name, _ = _open(source)
+    return arcs.parse_arcs(text, name)[1]
+
+
 def write_network(network: BayesianNetwork, path: str | os.PathLike[str], *, format: str | None = None) -> None:  # noqa: A002
     """Write a network to a file, in full or not at all.
 
@@ -146,6 +192,7 @@ def write_network(network: BayesianNetwork, path: str | os.PathLike[str], *, for
     kind = format or _ending(path)
     if kind not in _NETWORKS:
         raise ParameterError(_refusal("a network", path, kind, _NETWORKS))
+    check_writable(path)
     write_text(path, to_bif(network) if kind == "bif" else schema.network_to_json(network))
 
 
@@ -178,6 +225,7 @@ def write_graph(dag: DAG, path: str | os.PathLike[str], *, format: str | None = 
     kind = format or _ending(path)
     if kind not in writers:
         raise ParameterError(_refusal("a graph", path, kind, _GRAPHS))
+    check_writable(path)
     write_text(path, writers[kind](dag))
 
 
@@ -227,6 +275,6 @@ def _choose(wanted: str | None, ending: str | None, text: str, name: str, allowe
 def _refusal(what: str, path: str | os.PathLike[str], kind: str | None, allowed: tuple[str, ...]) -> str:
     """Say in which formats something can be written."""
     if kind is None:
-        endings = ", ".join(ending for ending, kind in _ENDINGS.items() if kind in allowed)
+        endings = ", ".join(_suffixes(allowed))
         return f"the name {os.fspath(path)!r} does not tell the format of {what}: let it end in one of {endings}"
     return f"{what} can be written as {', '.join(map(repr, allowed))}, not as {kind!r}"

@@ -34,13 +34,15 @@ MAX_PARENTS = 31
 """Arrays have at most 32 axes in some versions of numpy; with two levels each, `MAX_ENTRIES` allows fewer anyway."""
 
 
-def check_size(dag: DAG, levels: Levels) -> None:
-    """Refuse graphs whose tables would not fit into memory, naming the largest."""
+def check_size(dag: DAG, levels: Levels, advice: str = "") -> None:
+    """Refuse graphs whose tables would not fit into memory, naming the largest; `advice` ends the message."""
     sizes = {}
     for node in dag.nodes:
         n_parents = len(dag.parents(node))
         if n_parents > MAX_PARENTS:
-            raise CapacityError(f"{node!r} has {n_parents} parents, more than the {MAX_PARENTS} that a table can have")
+            raise CapacityError(
+                f"{node!r} has {n_parents} parents, more than the {MAX_PARENTS} that a table can have{advice}"
+            )
         sizes[node] = math.prod(len(levels[name]) for name in (node, *dag.parents(node)))
     total = sum(sizes.values())
     if total > MAX_ENTRIES:
@@ -48,6 +50,7 @@ def check_size(dag: DAG, levels: Levels) -> None:
         raise CapacityError(
             f"the conditional probability tables would have {total:,} entries, more than {MAX_ENTRIES:,}; the largest, "
             f"of {largest!r} given {len(dag.parents(largest))} parents, {sizes[largest]:,}: use fewer parents or levels"
+            f"{advice}"
         )
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from mapdag.errors import DataError, NetworkError, ParameterError
+from mapdag.errors import NetworkError, ParameterError
 from mapdag.networks.checks import Floats, check_size, configuration_text
+from mapdag.networks.matching import needed_columns
 from mapdag.networks.network import BayesianNetwork
 
 if TYPE_CHECKING:
@@ -18,10 +19,12 @@ if TYPE_CHECKING:
 Method = Literal["bayes", "bds", "mle"]
 Unobserved = Literal["uniform", "error", "nan"]
 
+_GRAPH_ALONE = "; files of a graph alone can hold it without the tables: .csv, .dot, .txt or .json (mapdag.write_graph)"
+
 
 def fit(
     dag: DAG,
-    data: Dataset,
+    data: Any,
     *,
     alpha: float = 1.0,
     method: Method = "bayes",
@@ -33,8 +36,9 @@ def fit(
     ----------
     dag : DAG
         Its nodes are columns of the data.
-    data : Dataset
-        Rows count by their weights. The levels of the network are the declared ones, observed or not.
+    data : Dataset, or any table that `mapdag.read` takes
+        Columns that are no node are ignored. The levels of the network are the declared ones, observed or not; the
+        rows of a dataset count by their weights. To declare levels or weights, pass what `mapdag.read` returns.
     alpha : float
         The imaginary sample size; maximum likelihood does without.
     method : {"bayes", "bds", "mle"}
@@ -57,7 +61,9 @@ def fit(
     Raises
     ------
     CapacityError
-        If the tables together would have more than 2**28 entries.
+        If the tables together would have more than 2**28 entries; `mapdag.write_graph` can still write the graph.
+    DataError
+        If a node has no column, or a column cannot be used as it is.
 
     Examples
     --------
@@ -70,16 +76,16 @@ def fit(
     >>> fit(dag, data, method="mle", unobserved="nan").cpt("B").round(3)
     array([[0.333, 0.667],
            [  nan,   nan]])
+    >>> fit(dag, {"A": ["x", "y", "y"], "B": ["low", "low", "high"]}, method="mle").probability("B", "low", A="y")
+    0.5
     """
     _check_options(alpha, method, unobserved)
-    missing = [node for node in dag.nodes if node not in data.levels]
-    if missing:
-        raise DataError(f"the data have no column {missing[0]!r}, which is a node of the graph")
-    levels = {node: data.levels[node] for node in dag.nodes}
-    check_size(dag, levels)
+    table = needed_columns(data, dag.nodes)
+    levels = {node: table.levels[node] for node in dag.nodes}
+    check_size(dag, levels, advice=_GRAPH_ALONE)
     cpts = {}
     for node in dag.nodes:
-        counts = count_cells(data, [*dag.parents(node), node])
+        counts = count_cells(table, [*dag.parents(node), node])
         cpts[node] = _estimate(counts, float(alpha), method)
         unknown = np.isnan(cpts[node][..., 0])
         if unknown.any():

@@ -13,42 +13,45 @@ import numpy as np
 from mapdag.data.problems import rows_text
 from mapdag.errors import NetworkError
 from mapdag.networks.checks import Floats, refuse_undefined
-from mapdag.networks.matching import Codes, matched_codes
+from mapdag.networks.matching import Codes, matched_codes, needed_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
-    from mapdag.data import Dataset
     from mapdag.networks.network import BayesianNetwork
 
 _ROWS = 2**13
 _TIE = 1e-12  # relative: levels that differ by rounding only are equally probable
 
 
-def log_likelihood(network: BayesianNetwork, data: Dataset) -> float:
+def log_likelihood(network: BayesianNetwork, data: Any) -> float:
     """Return the sum of the log-probabilities of the rows, times their weights."""
-    rows = log_by_row(network, data)
-    return float(rows.sum() if data.weights is None else (rows * data.weights).sum())
+    table = needed_columns(data, network.nodes, network.levels)
+    rows = log_by_row(network, table)
+    return float(rows.sum() if table.weights is None else (rows * table.weights).sum())
 
 
-def log_by_row(network: BayesianNetwork, data: Dataset) -> Floats:
+def log_by_row(network: BayesianNetwork, data: Any) -> Floats:
     """Return the log-probability of every row."""
-    codes = matched_codes(network.levels, data, network.nodes)
+    table = needed_columns(data, network.nodes, network.levels)
+    codes = matched_codes(network.levels, table, network.nodes)
     tables = [(_members(network, node), _log(network.cpts[node]).ravel()) for node in network.nodes]
-    total = np.zeros(data.n_rows)
-    for block in _blocks(data.n_rows):
+    total = np.zeros(table.n_rows)
+    for block in _blocks(table.n_rows):
         for members, log_table in tables:
             total[block] += log_table[_cells(codes, members, block)]
     return total
 
 
-def predict_proba(network: BayesianNetwork, data: Dataset, node: str) -> Floats:
+def predict_proba(network: BayesianNetwork, data: Any, node: str) -> Floats:
     """Return the distribution of one node in every row, given the others."""
     dag = network.dag
     refuse_undefined({member: network.cpts[member] for member in (node, *dag.children(node))}, "predicting")
-    codes = matched_codes(network.levels, data, dag.markov_blanket(node))
+    blanket = dag.markov_blanket(node)
+    table = needed_columns(data, blanket, network.levels)
+    codes = matched_codes(network.levels, table, blanket)
     r = len(network.levels[node])
     tables = []
     for member in (node, *dag.children(node)):
@@ -57,8 +60,8 @@ def predict_proba(network: BayesianNetwork, data: Dataset, node: str) -> Floats:
         # With the node's axis last, a row's entries for all of its levels are next to each other.
         log_table = np.moveaxis(_log(network.cpts[member]), axis, -1).reshape(-1, r)
         tables.append(([each for each in family if each[0] != node], log_table))
-    result = np.empty((data.n_rows, r))
-    for block in _blocks(data.n_rows):
+    result = np.empty((table.n_rows, r))
+    for block in _blocks(table.n_rows):
         logs = np.zeros((block.stop - block.start, r))
         for family, log_table in tables:
             logs += log_table[_cells(codes, family, block)]
@@ -69,7 +72,7 @@ def predict_proba(network: BayesianNetwork, data: Dataset, node: str) -> Floats:
     return result
 
 
-def predict(network: BayesianNetwork, data: Dataset, node: str) -> NDArray[np.str_]:
+def predict(network: BayesianNetwork, data: Any, node: str) -> NDArray[np.str_]:
     """Return the most probable level of one node in every row, given the others."""
     probabilities = predict_proba(network, data, node)
     impossible = np.isnan(probabilities[:, 0])

@@ -1,41 +1,81 @@
-"""The columns of a data set as a network sees them: found by name, coded by its levels."""
+"""Tables as a network sees them: the columns it needs, found by name and coded by its levels."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mapdag.data import Dataset, read
+from mapdag.data.problems import listed
+from mapdag.data.source import open_table
 from mapdag.errors import DataError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from mapdag.data.dataset import Dataset
 
 _SHOWN = 5
 
 Codes = NDArray[np.unsignedinteger[Any]]
 
 
-def matched_codes(levels: Mapping[str, tuple[str, ...]], data: Dataset, nodes: Sequence[str]) -> dict[str, Codes]:
-    """Return the codes of these nodes in the order of the network's levels.
+@dataclass(frozen=True)
+class _Like:
+    """Levels as `read` takes them from a network."""
 
-    Columns are matched by name and levels by label, so that the order of either does not matter. Columns without a
-    node are ignored.
+    levels: Mapping[str, Sequence[str]]
+
+
+def needed_columns(data: Any, nodes: Sequence[str], levels: Mapping[str, tuple[str, ...]] | None = None) -> Dataset:
+    """Return a dataset as it is, and of any other table the columns of these nodes.
+
+    Columns without a node are not even looked at, whatever they hold.
+
+    Parameters
+    ----------
+    data : Dataset or table
+        Anything that `mapdag.read` takes.
+    nodes : sequence of str
+        Without repeats.
+    levels : mapping, optional
+        The only levels that these columns may have, observed or not; by default those that `read` finds.
 
     Raises
     ------
     DataError
-        If a node has no column, or a row a level that the network does not know.
+        If a node has no column, or a column cannot be used.
     """
-    missing = [node for node in nodes if node not in data.levels]
-    if missing:
-        shown = ", ".join(map(repr, missing[:_SHOWN])) + (
-            f" and {len(missing) - _SHOWN} more" if missing[_SHOWN:] else ""
-        )
-        raise DataError(f"the data have no column {shown}, which the network needs")
+    if isinstance(data, Dataset):
+        _refuse_missing(nodes, data.names)
+        return data
+    source = _readable_twice(data)
+    table = open_table(source)
+    _refuse_missing(nodes, table.names)
+    if not nodes:
+        return Dataset._trusted((), {}, np.empty((0, table.n_rows), dtype=np.uint8), None)  # noqa: SLF001
+    others = [name for name in dict.fromkeys(table.names) if name not in set(nodes)]
+    del table
+    like = None if levels is None else _Like({node: _at_least_two(levels[node]) for node in nodes})
+    try:
+        return read(source, like=like, drop=others)
+    except DataError as error:
+        raise DataError(
+            f"{error}\n(options of mapdag.read: read the table with them, and pass what it returns)"
+        ) from error
+
+
+def matched_codes(levels: Mapping[str, tuple[str, ...]], data: Dataset, nodes: Sequence[str]) -> dict[str, Codes]:
+    """Return the codes of these nodes, which have columns, in the order of the network's levels.
+
+    Columns are matched by name and levels by label, so that the order of either does not matter.
+
+    Raises
+    ------
+    DataError
+        If a row has a level that the network does not know.
+    """
     positions = {name: position for position, name in enumerate(data.names)}
     codes: dict[str, Codes] = {node: data.codes[positions[node]] for node in nodes if data.levels[node] == levels[node]}
     different = [node for node in nodes if node not in codes]
@@ -43,3 +83,37 @@ def matched_codes(levels: Mapping[str, tuple[str, ...]], data: Dataset, nodes: S
         recoded = data.select(different).with_levels({node: levels[node] for node in different})
         codes.update(zip(recoded.names, recoded.codes, strict=True))
     return codes
+
+
+def _refuse_missing(nodes: Sequence[str], columns: Sequence[str]) -> None:
+    """Refuse a table that lacks the columns of some nodes."""
+    there = set(columns)
+    missing = [node for node in nodes if node not in there]
+    if missing:
+        raise DataError(
+            f"the data have no column {listed(missing, _SHOWN)}, which the network needs; "
+            f"the columns are {listed(columns)}"
+        )
+
+
+def _readable_twice(data: Any) -> Any:
+    """Return the table in a form that can be read again: once for the names of its columns, then for those needed."""
+    if isinstance(data, str | os.PathLike):
+        path = Path(data)
+        return path.read_bytes() if path.exists() and not path.is_file() and not path.is_dir() else data
+    if callable(getattr(data, "read", None)):
+        content = data.read()
+        return content.encode() if isinstance(content, str) else content
+    if hasattr(data, "__arrow_c_stream__") and not hasattr(data, "columns") and type(data).__name__ != "Series":
+        import polars as pl
+
+        try:
+            return pl.DataFrame(data)
+        except pl.exceptions.PolarsError as error:
+            raise DataError(f"the Arrow table cannot be read: {error}") from error
+    return data
+
+
+def _at_least_two(labels: tuple[str, ...]) -> tuple[str, ...]:
+    """Return levels that `read` takes, which refuses columns with a single one; networks may have such nodes."""
+    return labels if len(labels) > 1 else (*labels, f"not {labels[0]}")

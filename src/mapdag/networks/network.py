@@ -213,10 +213,10 @@ class BayesianNetwork:
         return sample_blocks(self, n, seed, block)
 
     @overload
-    def log_likelihood(self, data: Dataset, *, by_row: Literal[False] = False) -> float: ...
+    def log_likelihood(self, data: Any, *, by_row: Literal[False] = False) -> float: ...
     @overload
-    def log_likelihood(self, data: Dataset, *, by_row: Literal[True]) -> Floats: ...
-    def log_likelihood(self, data: Dataset, *, by_row: bool = False) -> float | Floats:
+    def log_likelihood(self, data: Any, *, by_row: Literal[True]) -> Floats: ...
+    def log_likelihood(self, data: Any, *, by_row: bool = False) -> float | Floats:
         """Return the log-likelihood of data, in natural logs.
 
         Columns are matched by name, levels by label. Rows that the network holds impossible have minus infinity, rows
@@ -224,8 +224,9 @@ class BayesianNetwork:
 
         Parameters
         ----------
-        data : Dataset
-            With a column for every node. Rows count by their weights.
+        data : Dataset, or any table that `mapdag.read` takes
+            With a column for every node; others are ignored. A table is read with the levels of the network, so that
+            a single row will do. The rows of a dataset count by their weights.
         by_row : bool
             Return an array with the log-probability of every row, weights left out, instead of their weighted sum.
 
@@ -239,13 +240,31 @@ class BayesianNetwork:
         >>> asia = network("asia")
         >>> asia.log_likelihood(asia.sample(100, seed=1), by_row=True).shape
         (100,)
+        >>> usual = {node: ["no"] for node in asia.nodes}
+        >>> round(asia.log_likelihood(usual), 4)
+        -1.2366
         """
         from mapdag.networks import likelihood
 
         return likelihood.log_by_row(self, data) if by_row else likelihood.log_likelihood(self, data)
 
-    def predict(self, data: Dataset, node: str) -> NDArray[np.str_]:
+    def predict(self, data: Any, node: str) -> NDArray[np.str_]:
         """Return the most probable level of a node in every row, given all other columns; of equals, the first.
+
+        Parameters
+        ----------
+        data : Dataset, or any table that `mapdag.read` takes
+            Only the Markov blanket of the node matters: other columns, the node's own among them, are ignored and may
+            be missing. A table is read with the levels of the network, so that a single row will do.
+        node : str
+            The node to predict.
+
+        Raises
+        ------
+        DataError
+            If a column of the Markov blanket is missing, or holds anything but levels of the network.
+        NetworkError
+            If a row is impossible whatever the level.
 
         Examples
         --------
@@ -253,20 +272,32 @@ class BayesianNetwork:
         >>> asia = network("asia")
         >>> asia.predict(asia.sample(4, seed=1), "either").tolist()
         ['no', 'no', 'no', 'no']
+        >>> asia.predict({"smoke": ["yes"], "either": ["yes"], "tub": ["no"]}, "lung").tolist()
+        ['yes']
         """
         from mapdag.networks.likelihood import predict
 
         return predict(self, data, node)
 
-    def predict_proba(self, data: Dataset, node: str) -> Floats:
+    def predict_proba(self, data: Any, node: str) -> Floats:
         """Return the probabilities of the levels of a node in every row, given all other columns.
 
-        Only the Markov blanket matters; other columns, the node's own among them, may be missing. Rows that are
-        impossible whatever the level are NaN.
+        Parameters
+        ----------
+        data, node
+            As for `predict`.
 
         Returns
         -------
         array of shape (rows, levels of the node)
+            Rows that are impossible whatever the level are NaN.
+
+        Examples
+        --------
+        >>> from mapdag.reference import network
+        >>> network("asia").predict_proba({"asia": ["no", "yes"], "either": ["no", "no"], "lung": ["no", "no"]}, "tub")
+        array([[0., 1.],
+               [0., 1.]])
         """
         from mapdag.networks.likelihood import predict_proba
 

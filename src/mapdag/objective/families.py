@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mapdag.counts import Backend, Counter
-from mapdag.errors import DataError
+from mapdag.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mapdag.contracts import Likelihood
+    from mapdag.counts import CountTable
     from mapdag.data import Dataset
 
     Floats = NDArray[np.float64]
@@ -51,6 +53,7 @@ class FamilyScores:
         self._from_tables = [i for i, recipe in enumerate(recipes) if recipe is None]
         self._recipes = [recipe for recipe in recipes if recipe is not None]
         self._threads = threads
+        self._names = data.names
         self._own = threading.local()  # a thread's memo of terms
 
     @property
@@ -144,8 +147,15 @@ class FamilyScores:
         for place, members in enumerate(families if self._from_tables else ()):
             table = self._counter.table(child, members)
             for i in self._from_tables:
-                scores[i, place] = self.likelihoods[i].score(table)
+                scores[i, place] = self._finite(self.likelihoods[i], table, child, members)
         return scores
+
+    def _finite(self, likelihood: Likelihood, table: CountTable, child: int, parents: Sequence[int]) -> float:
+        value = likelihood.score(table)
+        if not math.isfinite(value):
+            family = f"{self._names[child]!r} with parents {[self._names[p] for p in parents]}"
+            raise ParameterError(f"{likelihood} must return a finite number, got {value!r} for {family}")
+        return value
 
     @cached_property
     def _pool(self) -> ThreadPoolExecutor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import re
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
@@ -56,6 +57,20 @@ def parse(text: str | Objective | Likelihood) -> Objective:
     return _Parser(text).objective()
 
 
+_DEEPEST = 8  # brackets within brackets; more than any prior needs
+
+
+def _unquote(token: str) -> str:
+    """Read a text as `json.dumps` writes it, or the same in single quotes."""
+    inside = token[1:-1]
+    if token[0] == "'":
+        inside = re.sub(r"\\(.)|\"", lambda m: m[1] if m[1] == "'" else m[0] if m[1] else '\\"', inside)
+    try:
+        return str(json.loads(f'"{inside}"', strict=False))
+    except json.JSONDecodeError:
+        return inside
+
+
 class _Parser:
     """Recursive descent over the notation; every error points at its place."""
 
@@ -107,20 +122,23 @@ class _Parser:
             message = f"no prior or likelihood is called {word!r}{hint} Priors: {_list(PRIORS)}. Likelihoods: "
             raise NotationError(f"{message}{_list(LIKELIHOODS)}", self.text, position)
         name, make = known[word.lower()]
-        args, named = self._arguments(name, make)
+        args, named, places = self._arguments(name, make)
         try:
             return make(*args, **named)
-        except TypeError:
+        except ParameterError as error:
+            where = next((place for word, place in places.items() if re.match(rf"{word}\b", str(error))), position)
+            raise NotationError(str(error), self.text, where) from error
+        except (TypeError, ValueError, ArithmeticError, LookupError):
             signature = ", ".join(map(str, inspect.signature(make).parameters.values()))
             raise NotationError(f"{name} takes ({signature})", self.text, position) from None
-        except ParameterError as error:
-            raise NotationError(str(error), self.text, position) from error
 
-    def _arguments(self, name: str, make: Callable[..., Any]) -> tuple[list[Any], dict[str, Any]]:
+    def _arguments(self, name: str, make: Callable[..., Any]) -> tuple[list[Any], dict[str, Any], dict[str, int]]:
+        """Values without and with a name, and where the value of each parameter stands."""
         args: list[Any] = []
         named: dict[str, Any] = {}
+        places: dict[str, int] = {}
         if not self._accept("(") or self._accept(")"):
-            return args, named
+            return args, named, places
         parameters = list(inspect.signature(make).parameters)
         while True:
             kind, word, position = self.tokens[self.at]
@@ -131,34 +149,45 @@ class _Parser:
                 if word in named:
                     raise NotationError(f"{word} is given twice", self.text, position)
                 self.at += 2
+                places[word] = self.tokens[self.at][2]
                 named[word] = self._value()
             else:
                 if named:
                     raise NotationError("a value without a name cannot follow one with a name", self.text, position)
+                if len(args) < len(parameters):
+                    places[parameters[len(args)]] = position
                 args.append(self._value())
             if self._accept(")"):
-                return args, named
+                return args, named, places
             self._expect(",")
 
-    def _value(self) -> Any:
+    def _value(self, depth: int = 0) -> Any:
         kind, word, _ = self.tokens[self.at]
-        self.at += 1
         if kind == "number":
             top, _, bottom = word.partition("/")
+            if bottom and float(bottom) == 0:
+                self._fail("a fraction cannot be divided by zero")
+            self.at += 1
             return float(top) / float(bottom) if bottom else float(top)
         if kind == "text":
-            return re.sub(r"\\(.)", r"\1", word[1:-1])
+            self.at += 1
+            return _unquote(word)
+        if word in ("{", "[") and depth == _DEEPEST:
+            self._fail("brackets within brackets within brackets: too deep")
         if word == "{":
-            return dict(self._items("}", self._pair))
+            self.at += 1
+            return dict(self._items("}", lambda: self._pair(depth + 1)))
         if word == "[":
-            return self._items("]", self._value)
-        self.at -= 1
+            self.at += 1
+            return self._items("]", lambda: self._value(depth + 1))
         return self._fail('expected a number, "text", [list] or {"text": value}')
 
-    def _pair(self) -> tuple[Any, Any]:
-        key = self._value()
+    def _pair(self, depth: int) -> tuple[Any, Any]:
+        key = self._value(depth)
+        if isinstance(key, dict):
+            self._fail('expected "text" or ["A", "B"] before the colon')
         self._expect(":")
-        return key, self._value()
+        return tuple(key) if isinstance(key, list) else key, self._value(depth)
 
     def _items(self, close: str, read: Callable[[], Any]) -> list[Any]:
         items: list[Any] = []

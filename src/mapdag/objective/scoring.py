@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
+from mapdag.data import as_dataset
 from mapdag.errors import GraphError
 from mapdag.objective.families import FamilyScores
 from mapdag.objective.notation import DEFAULT, parse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import TypeAlias
 
     from typing_extensions import Self
 
     from mapdag.contracts import Likelihood, Objective
     from mapdag.data import Dataset
     from mapdag.graphs import DAG
+
+    Goal: TypeAlias = "str | Objective | Likelihood"
 
 
 class Score(float):
@@ -36,7 +42,7 @@ class Score(float):
 
     def __new__(cls, log_prior: float, by_node: Mapping[str, float]) -> Self:
         """Add up the families, then the prior."""
-        likelihood = sum(by_node.values())
+        likelihood = math.fsum(by_node.values())
         self = super().__new__(cls, log_prior + likelihood)
         self.log_prior, self.log_likelihood, self.by_node = (
             log_prior,
@@ -49,16 +55,21 @@ class Score(float):
         return Score, (self.log_prior, dict(self.by_node))
 
 
-def score(dag: DAG, data: Dataset, objective: str | Objective | Likelihood = DEFAULT) -> Score:
+@overload
+def score(dag: DAG, data: Any, objective: Goal = ...) -> Score: ...
+@overload
+def score(dag: DAG, data: Any, objective: Sequence[Goal]) -> tuple[Score, ...]: ...
+def score(dag: DAG, data: Any, objective: Goal | Sequence[Goal] = DEFAULT) -> Score | tuple[Score, ...]:
     """Posterior score of a graph: log prior + log marginal likelihood.
 
     Parameters
     ----------
     dag : DAG
         Its nodes are the columns of the data, in any order.
-    data : Dataset
-    objective : Objective, Likelihood or str
-        Such as ``MU(c=1) + BDs(alpha=1)`` or the same as a text; a likelihood alone means the uniform prior.
+    data : Dataset, or anything that `mapdag.read` takes
+    objective : Objective, Likelihood, str, or a sequence of them
+        Such as ``MU(c=1) + BDs(alpha=1)`` or the same as a text; a likelihood alone means the uniform prior. Several
+        objectives take one pass over the data and give a tuple of scores.
 
     Examples
     --------
@@ -69,14 +80,19 @@ def score(dag: DAG, data: Dataset, objective: str | Objective | Likelihood = DEF
     >>> round(math.exp(result), 4)
     0.0006
     """
-    objective = parse(objective)
-    align(dag, data)
-    families = FamilyScores(data, [objective.likelihood])
-    index = {name: i for i, name in enumerate(data.names)}
-    by_node = {
-        node: float(families.family(index[node], [index[p] for p in dag.parents(node)])[0]) for node in data.names
-    }
-    return Score(objective.prior.log_prior(dag), by_node)
+    several = isinstance(objective, Sequence) and not isinstance(objective, str)
+    goals = [parse(each) for each in (objective if several else [objective])]  # type: ignore[union-attr,arg-type]
+    table = as_dataset(data)
+    align(dag, table)
+    likelihoods = list(dict.fromkeys(goal.likelihood for goal in goals))
+    families = FamilyScores(table, likelihoods)
+    index = {name: i for i, name in enumerate(table.names)}
+    by_node = {node: families.family(index[node], [index[p] for p in dag.parents(node)]) for node in table.names}
+    found = []
+    for goal in goals:
+        which = likelihoods.index(goal.likelihood)
+        found.append(Score(goal.prior.log_prior(dag), {node: float(each[which]) for node, each in by_node.items()}))
+    return tuple(found) if several else found[0]
 
 
 def align(dag: DAG, data: Dataset) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from mapdag.contracts import Prior, check_probability, write
 from mapdag.errors import ParameterError
-from mapdag.priors.arcs import find_arc, write_arc
+from mapdag.priors.arcs import ArcKey, arc_key, find_arc, reverse_key
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -48,7 +48,7 @@ class VSP(Prior):
         if self.default is not None:
             object.__setattr__(self, "default", check_probability("default", self.default))
         if isinstance(self.beta, Mapping):
-            frozen = {write_arc(k): check_probability(f"beta of {k!r}", v) for k, v in self.beta.items()}
+            frozen = {arc_key(k): check_probability(f"beta of {k!r}", v) for k, v in self.beta.items()}
             object.__setattr__(self, "beta", frozen)
         else:
             object.__setattr__(self, "beta", check_probability("beta", self.beta))
@@ -107,14 +107,16 @@ class CS(Prior):
     [[0.0, 2.079], [0.0, 0.0]]
     """
 
-    table: Mapping[str, tuple[float, ...]]
+    table: Mapping[ArcKey, tuple[float, ...]]
 
     def __init__(self, table: Mapping[Any, Any] | Iterable[Sequence[Any]]) -> None:
         if isinstance(table, Mapping):
             rows = [(key, value if isinstance(value, Sequence) else (value,)) for key, value in table.items()]
+        elif isinstance(table, str):
+            raise ParameterError(f"CS takes a mapping or rows (from, to, p), got the text {table!r}")
         else:
-            rows = [((row[0], row[1]), tuple(row[2:])) for row in table]
-        object.__setattr__(self, "table", {write_arc(key): _check_row(write_arc(key), values) for key, values in rows})
+            rows = [((row[0], row[1]), tuple(row[2:])) for row in map(tuple, table) if len(row) > 2 or _short(row)]
+        object.__setattr__(self, "table", {arc_key(key): _check_row(arc_key(key), values) for key, values in rows})
         _complete(self.table)  # to complain at once
 
     def __hash__(self) -> int:
@@ -152,9 +154,13 @@ class CS(Prior):
         return write("CS", table={key: row[0] if len(row) == 1 else row for key, row in self.table.items()})
 
 
-def _check_row(key: str, values: Sequence[Any]) -> tuple[float, ...]:
+def _short(row: tuple[Any, ...]) -> bool:
+    raise ParameterError(f"a row of CS is (from, to, p) or (from, to, p, p of the reverse, p of neither), got {row!r}")
+
+
+def _check_row(key: ArcKey, values: Sequence[Any]) -> tuple[float, ...]:
     """One or three probabilities."""
-    numbers = tuple(float(v) for v in values)
+    numbers = tuple(float(v) if isinstance(v, (int, float, np.number)) else math.nan for v in values)
     if len(numbers) not in (1, 3) or not all(0 <= v <= 1 for v in numbers):
         raise ParameterError(f"CS needs one or three probabilities for {key!r}, got {tuple(values)}")
     if len(numbers) == 3 and abs(sum(numbers) - 1) > 1e-9:
@@ -162,13 +168,12 @@ def _check_row(key: str, values: Sequence[Any]) -> tuple[float, ...]:
     return numbers
 
 
-def _complete(table: Mapping[str, tuple[float, ...]]) -> dict[str, tuple[float, float, float]]:
+def _complete(table: Mapping[ArcKey, tuple[float, ...]]) -> dict[ArcKey, tuple[float, float, float]]:
     """Bring elicited probabilities into triplets (arc, reverse, neither)."""
-    complete: dict[str, tuple[float, float, float]] = {}
-    spelled = {"->".join(word.strip() for word in key.split("->")): key for key in table}
+    complete: dict[ArcKey, tuple[float, float, float]] = {}
+    spelled = {reverse_key(reverse_key(key)): key for key in table}
     for key, numbers in table.items():
-        start, _, end = key.partition("->")
-        reverse = spelled.get(f"{end.strip()}->{start.strip()}")
+        reverse = spelled.get(reverse_key(key))
         if len(numbers) == 3:
             complete[key] = (numbers[0], numbers[1], numbers[2])
         elif reverse is None or len(table[reverse]) == 3:

@@ -11,7 +11,7 @@ import numpy as np
 
 from mapdag.contracts import Prior, write
 from mapdag.errors import ParameterError
-from mapdag.priors.arcs import find_arc, write_arc
+from mapdag.priors.arcs import arc_key, find_arc
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -57,11 +57,13 @@ class LogLinear(Prior):
 
     def __post_init__(self) -> None:
         features = (self.features,) if isinstance(self.features, (str, Mapping)) else tuple(self.features)
-        weights = (1.0,) * len(features) if self.weights is None else tuple(float(w) for w in self.weights)
+        given = (1.0,) * len(features) if self.weights is None else tuple(self.weights)
+        weights = tuple(_number(w) for w in given)
+        lam = _number(self.lam)
         if len(weights) != len(features):
             raise ParameterError(f"weights must be as many as features ({len(features)}), got {len(weights)}")
-        if not all(map(math.isfinite, (*weights, float(self.lam)))):
-            raise ParameterError(f"weights and lam must be finite numbers, got {weights} and {self.lam!r}")
+        if not all(map(math.isfinite, (*weights, lam))):
+            raise ParameterError(f"weights and lam must be finite numbers, got {given} and {self.lam!r}")
         for feature in features:
             if isinstance(feature, str) and feature not in _FEATURES:
                 raise ParameterError(
@@ -69,9 +71,10 @@ class LogLinear(Prior):
                 )
             if not (isinstance(feature, (str, Mapping)) or callable(feature)):
                 raise ParameterError(f"features must be functions, mappings or names, got {feature!r}")
-        object.__setattr__(self, "features", features)
+        named = tuple(_keyed(f) if isinstance(f, Mapping) else f for f in features)
+        object.__setattr__(self, "features", named)
         object.__setattr__(self, "weights", weights)
-        object.__setattr__(self, "lam", float(self.lam))
+        object.__setattr__(self, "lam", lam)
 
     def __hash__(self) -> int:
         return hash(str(self))
@@ -92,7 +95,7 @@ class LogLinear(Prior):
                 odds += self.lam * weight
                 continue
             for key, value in feature.items():
-                odds[find_arc(write_arc(key), index)] += self.lam * weight * value
+                odds[find_arc(key, index)] += self.lam * weight * value
         return odds
 
     def remainder(self, dag: DAG) -> float:
@@ -110,6 +113,19 @@ class LogLinear(Prior):
             f if isinstance(f, (str, Mapping)) else _Name(getattr(f, "__name__", "function")) for f in self.features
         ]
         return write("LogLinear", features=features, weights=self.weights, lam=self.lam)
+
+
+def _number(value: Any) -> float:
+    """Return a number as a float, and anything else as NaN."""
+    return float(value) if isinstance(value, (int, float, np.number)) else math.nan
+
+
+def _keyed(feature: Mapping[Any, Any]) -> dict[Any, float]:
+    """Write the arcs of a feature in one way, and check its values."""
+    found = {arc_key(key): _number(value) for key, value in feature.items()}
+    if not all(map(math.isfinite, found.values())):
+        raise ParameterError(f"a feature gives each arc a finite number, got {dict(feature)!r}")
+    return found
 
 
 class _Name:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mapdag.contracts import Prior, check_positive, check_probability, write
+from mapdag.contracts import Prior, check_positive, check_probability, check_whole, write
 from mapdag.errors import MapdagWarning, ParameterError
 
 if TYPE_CHECKING:
@@ -119,9 +119,7 @@ class MaxParents(Prior):
     m: int
 
     def __post_init__(self) -> None:
-        if isinstance(self.m, bool) or int(self.m) != self.m or self.m < 0:
-            raise ParameterError(f"m must be a whole number of at least 0, got {self.m!r}")
-        object.__setattr__(self, "m", int(self.m))
+        object.__setattr__(self, "m", check_whole("m", self.m))
 
     def log_odds(self, nodes: Sequence[str]) -> Floats:
         """Zero for every arc."""

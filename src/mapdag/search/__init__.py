@@ -2,8 +2,20 @@
 
 from mapdag.search.cache import FamilyCache
 from mapdag.search.constraints import Constraints
-from mapdag.search.learning import SEARCHES, learn
+from mapdag.search.learning import SEARCHES, Plan, hill_climb, learn, tabu
 from mapdag.search.result import Move, Result
-from mapdag.search.run import Options, Progress, as_dataset
+from mapdag.search.run import Options, Progress
 
-__all__ = ["SEARCHES", "Constraints", "FamilyCache", "Move", "Options", "Progress", "Result", "as_dataset", "learn"]
+__all__ = [
+    "SEARCHES",
+    "Constraints",
+    "FamilyCache",
+    "Move",
+    "Options",
+    "Plan",
+    "Progress",
+    "Result",
+    "hill_climb",
+    "learn",
+    "tabu",
+]

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mapdag.errors import CycleError, ParameterError
+from mapdag.contracts import check_whole
+from mapdag.errors import CycleError
 from mapdag.search.moves import NONE
 from mapdag.search.run import Options, Run
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from mapdag.search.result import Result
 
 
-def hill_climb(
+def climb_hills(
     objective: Objective, cache: FamilyCache, options: Options, *, restarts: int = 0, perturb: int | None = None
 ) -> Result:
     """Climb until no single-arc move improves the score.
@@ -35,8 +36,9 @@ def hill_climb(
     perturb : int, optional
         How many random changes; a tenth of the nodes, at least three, unless given.
     """
-    if isinstance(restarts, bool) or restarts < 0:
-        raise ParameterError(f"restarts must be a whole number of at least 0, got {restarts!r}")
+    check_whole("restarts", restarts)
+    if perturb is not None:
+        check_whole("perturb", perturb, least=1)
     run = Run(objective, cache, options)
     with run:
         run.begin()
@@ -47,7 +49,9 @@ def hill_climb(
     return run.result()
 
 
-def tabu(objective: Objective, cache: FamilyCache, options: Options, *, memory: int = 10, patience: int = 10) -> Result:
+def walk_tabu(
+    objective: Objective, cache: FamilyCache, options: Options, *, memory: int = 10, patience: int = 10
+) -> Result:
     """Climb; where no move improves the score, take the best one that leads to no graph visited lately.
 
     Parameters
@@ -60,8 +64,7 @@ def tabu(objective: Objective, cache: FamilyCache, options: Options, *, memory: 
         Steps without a new best graph after which the search ends.
     """
     for name, value in (("memory", memory), ("patience", patience)):
-        if isinstance(value, bool) or value < 1:
-            raise ParameterError(f"{name} must be a whole number of at least 1, got {value!r}")
+        check_whole(name, value, least=1)
     run = Run(objective, cache, options)
     with run:
         run.begin()

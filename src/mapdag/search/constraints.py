@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mapdag.contracts import check_whole
 from mapdag.errors import CycleError, GraphError, ParameterError
 from mapdag.graphs import DAG
 
@@ -46,12 +47,21 @@ class Constraints:
     max_parents: int | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "required", tuple((str(a), str(b)) for a, b in self.required))
-        object.__setattr__(self, "forbidden", tuple((str(a), str(b)) for a, b in self.forbidden))
+        object.__setattr__(self, "required", _arcs("required", self.required))
+        object.__setattr__(self, "forbidden", _arcs("forbidden", self.forbidden))
+        if isinstance(self.tiers, (str, Mapping)):
+            raise ParameterError(f"tiers must be a sequence of groups of names, got {self.tiers!r}")
         object.__setattr__(self, "tiers", tuple((t,) if isinstance(t, str) else tuple(t) for t in self.tiers))
-        m = self.max_parents
-        if m is not None and (isinstance(m, bool) or int(m) != m or m < 0):
-            raise ParameterError(f"max_parents must be a whole number of at least 0, got {m!r}")
+        if self.max_parents is not None:
+            check_whole("max_parents", self.max_parents)
+
+
+def _arcs(name: str, arcs: Iterable[Sequence[str]]) -> tuple[tuple[str, str], ...]:
+    pairs = [tuple(arc) if not isinstance(arc, str) else (arc,) for arc in arcs]
+    for pair in pairs:
+        if len(pair) != 2:
+            raise ParameterError(f"{name} must be pairs (from, to), got {pair if len(pair) != 1 else pair[0]!r}")
+    return tuple((str(a), str(b)) for a, b in pairs)
 
 
 @dataclass(frozen=True)
@@ -85,6 +95,8 @@ def make_rules(constraints: Constraints, prior: Prior, nodes: Sequence[str]) -> 
     fixed = np.zeros((n, n), dtype=np.bool_)
     for arc in constraints.required:
         i, j = _place(arc, index, "required")
+        if fixed[j, i]:
+            raise GraphError(f"{arc[0]} -> {arc[1]} and {arc[1]} -> {arc[0]} are both required: they form a cycle")
         if not allowed[i, j]:
             raise GraphError(
                 f"the arc {arc[0]} -> {arc[1]} is required, but the other constraints or the prior forbid it"
@@ -109,33 +121,53 @@ def make_rules(constraints: Constraints, prior: Prior, nodes: Sequence[str]) -> 
 
 def complete_start(start: DAG | None, rules: Rules, nodes: Sequence[str]) -> DAG:
     """Check the graph that a search starts from, and add the arcs that the rules require."""
-    index = {name: i for i, name in enumerate(nodes)}
-    if start is None:
-        start = DAG(nodes)
-    elif set(start.nodes) != set(nodes):
-        odd = sorted(set(start.nodes) ^ set(nodes))[:5]
-        raise GraphError(f"the start graph and the data must have the same nodes; only one of them has {odd}")
-    start = start.reordered(nodes)
-    for a, b in start.arcs:
-        if not rules.allowed[index[a], index[b]]:
-            raise GraphError(f"the start graph has the arc {a} -> {b}, which the constraints or the prior forbid")
-    for i, j in np.argwhere(rules.fixed & rules.allowed).tolist():
-        a, b = nodes[i], nodes[j]
-        if start.has_arc(a, b) or start.has_arc(b, a):
+    dag = DAG(nodes)
+    if start is not None:
+        if set(start.nodes) != set(nodes):
+            odd = sorted(set(start.nodes) ^ set(nodes))[:5]
+            raise GraphError(f"the start graph and the data must have the same nodes; only one of them has {odd}")
+        dag = start.reordered(nodes)
+        for b in range(len(nodes)):
+            for a in dag.parent_indices(b):
+                if not rules.allowed[a, b]:
+                    arc = f"{nodes[a]} -> {nodes[b]}"
+                    raise GraphError(f"the start graph has the arc {arc}, which the constraints or the prior forbid")
+            if len(dag.parent_indices(b)) > rules.max_parents:
+                has = f"{len(dag.parent_indices(b))} parents, but max_parents is {rules.max_parents}"
+                raise GraphError(f"the start graph gives {nodes[b]} {has}")
+    wanted = sorted({(min(i, j), max(i, j)) for i, j in np.argwhere(rules.fixed).tolist()})
+    absent = [(i, j) for i, j in wanted if not _adjacent(dag, i, j)]
+    # Pairs that may go either way come last: the others leave them no choice.
+    absent.sort(key=lambda pair: rules.allowed[pair] and rules.allowed[pair[1], pair[0]])
+    found = _oriented(dag, absent, rules)
+    if found is None:
+        what = "the start graph and the required arcs" if start is not None else "the required arcs"
+        raise GraphError(
+            f"{what} cannot all be there without a cycle or more than {rules.max_parents} parents for a node"
+        )
+    return found
+
+
+def _adjacent(dag: DAG, i: int, j: int) -> bool:
+    return i in dag.parent_indices(j) or j in dag.parent_indices(i)
+
+
+def _oriented(dag: DAG, pairs: Sequence[tuple[int, int]], rules: Rules) -> DAG | None:
+    """Add an arc between each pair, in a direction that is allowed; None where that cannot be done."""
+    if not pairs:
+        return dag
+    i, j = pairs[0]
+    for a, b in ((i, j), (j, i)):
+        if not rules.allowed[a, b] or len(dag.parent_indices(b)) >= rules.max_parents:
             continue
         try:
-            start = start.with_arc(a, b)
+            larger = dag.with_arc(dag.nodes[a], dag.nodes[b])
         except CycleError:
-            if not rules.allowed[j, i]:
-                raise
-            start = start.with_arc(b, a)
-    for j, name in enumerate(nodes):
-        if len(start.parent_indices(j)) > rules.max_parents:
-            raise GraphError(
-                f"the start graph gives {name} {len(start.parent_indices(j))} parents, but max_parents is "
-                f"{rules.max_parents}"
-            )
-    return start
+            continue
+        found = _oriented(larger, pairs[1:], rules)
+        if found is not None:
+            return found
+    return None
 
 
 def _place(arc: tuple[str, str], index: dict[str, int], what: str) -> tuple[int, int]:

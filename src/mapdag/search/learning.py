@@ -1,48 +1,121 @@
-"""The front door: `learn`."""
+"""The front door: `learn`, and the searches by their names."""
 
 from __future__ import annotations
 
 import inspect
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
+from mapdag.data import as_dataset
 from mapdag.errors import ParameterError
 from mapdag.objective import DEFAULT, parse
-from mapdag.search.climbing import hill_climb, tabu
+from mapdag.search.climbing import climb_hills, walk_tabu
 from mapdag.search.constraints import Constraints
-from mapdag.search.run import OnProgress, Options, as_dataset
+from mapdag.search.run import OnProgress, Options
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from mapdag.contracts import Likelihood, Objective
+    from mapdag.data import Dataset
     from mapdag.graphs import DAG
     from mapdag.search.result import Result
 
-SEARCHES: Mapping[str, Callable[..., Result]] = MappingProxyType({"hc": hill_climb, "tabu": tabu})
+    Goal: TypeAlias = "str | Objective | Likelihood"
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+SEARCHES: Mapping[str, Callable[..., Result]] = MappingProxyType({"hc": climb_hills, "tabu": walk_tabu})
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How to search: the options of `learn`, checked, to be used on several tables."""
+
+    search: str
+    options: Options
+    special: Mapping[str, Any]
+
+    @classmethod
+    def make(
+        cls,
+        *,
+        search: str = "hc",
+        order: str = "columns",
+        required: Iterable[tuple[str, str]] = (),
+        forbidden: Iterable[tuple[str, str]] = (),
+        tiers: Sequence[Sequence[str]] = (),
+        max_parents: int | None = None,
+        start: DAG | None = None,
+        max_iter: int | None = None,
+        time_limit: float | None = None,
+        seed: int = 0,
+        threads: int | None = None,
+        progress: OnProgress | None = None,
+        catch_interrupt: bool = True,
+        **special: Any,
+    ) -> Plan:
+        """Check the options of `learn`."""
+        if search not in SEARCHES:
+            raise ParameterError(f"search must be one of {', '.join(SEARCHES)}, got {search!r}")
+        if order != "columns":
+            raise ParameterError(f"order must be 'columns', got {order!r}")
+        parameters = inspect.signature(SEARCHES[search]).parameters.values()
+        known = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
+        for name in special:
+            if name not in known:
+                raise ParameterError(f"search={search!r} takes {', '.join(known)}, not {name!r}")
+        options = Options(
+            constraints=Constraints(required, forbidden, tiers, max_parents),
+            start=start,
+            max_iter=max_iter,
+            time_limit=time_limit,
+            seed=seed,
+            threads=threads,
+            progress=progress,
+            catch_interrupt=catch_interrupt,
+        )
+        return cls(search, options, special)
+
+    def changed(self, **options: Any) -> Plan:
+        """Return the same plan with other general options."""
+        return replace(self, options=replace(self.options, **options))
+
+    def run(self, data: Dataset, goals: Sequence[Goal]) -> tuple[Result, ...]:
+        """Learn under each objective, sharing one cache of family scores; after Ctrl-C the rest is not begun."""
+        objectives = [parse(goal) for goal in goals]
+        if not objectives:
+            raise ParameterError("objectives must name at least one")
+        cache = self.options.make_cache(data, objectives)
+        options, results = self.options, []
+        for objective in objectives:
+            results.append(SEARCHES[self.search](objective, cache, options, **self.special))
+            if results[-1].stopped == "interrupted":
+                done = threading.Event()
+                done.set()
+                options = replace(options, cancel=done)
+        return tuple(results)
+
+
+def with_options(function: F) -> F:
+    """Show the options of `Plan.make` in the signature of a function that passes them on."""
+    own = [p for p in inspect.signature(function).parameters.values() if p.kind is not p.VAR_KEYWORD]
+    names = {p.name for p in own}
+    options = [p for p in inspect.signature(Plan.make).parameters.values() if p.name not in names]
+    shown = inspect.Signature([*own, *(p for p in options if p.name != "catch_interrupt")])
+    function.__signature__ = shown  # type: ignore[attr-defined]
+    return function
 
 
 @overload
-def learn(data: Any, objective: str | Objective | Likelihood = ..., **options: Any) -> Result: ...
+def learn(data: Any, objective: Goal = ..., **options: Any) -> Result: ...
 @overload
-def learn(data: Any, objective: Sequence[str | Objective | Likelihood], **options: Any) -> tuple[Result, ...]: ...
-def learn(
-    data: Any,
-    objective: str | Objective | Likelihood | Sequence[str | Objective | Likelihood] = DEFAULT,
-    *,
-    search: str = "hc",
-    order: str = "columns",
-    required: Iterable[tuple[str, str]] = (),
-    forbidden: Iterable[tuple[str, str]] = (),
-    tiers: Sequence[Sequence[str]] = (),
-    max_parents: int | None = None,
-    start: DAG | None = None,
-    max_iter: int | None = None,
-    time_limit: float | None = None,
-    seed: int | None = None,
-    threads: int | None = None,
-    progress: OnProgress | None = None,
-    **special: Any,
-) -> Result | tuple[Result, ...]:
+def learn(data: Any, objective: Sequence[Goal], **options: Any) -> tuple[Result, ...]: ...
+@with_options
+def learn(data: Any, objective: Goal | Sequence[Goal] = DEFAULT, **options: Any) -> Result | tuple[Result, ...]:
     """Learn the DAG with the highest posterior score that a search can find.
 
     Parameters
@@ -64,17 +137,18 @@ def learn(
     start : DAG, optional
         Where to start; the empty graph unless given.
     max_iter : int, optional
-        Most moves to make.
+        Most moves to make, for each objective.
     time_limit : float, optional
-        Seconds after which the best graph so far is returned, marked as such. So does Ctrl-C.
-    seed : int, optional
-        For whatever is random (restarts).
+        Seconds, for each objective, after which the best graph so far is returned, marked as such. So does Ctrl-C.
+    seed : int
+        For whatever is random (restarts); 0 unless given.
     threads : int, optional
-        Threads to count and score with; the result does not depend on it.
+        Threads to count and score with, all cores unless given; the result does not depend on it.
     progress : callable, optional
         Called with a `Progress` after every step.
-    **special
-        Options of one search: ``restarts`` and ``perturb`` of "hc", ``memory`` and ``patience`` of "tabu".
+    **options
+        Those above, and the options of one search: ``restarts`` and ``perturb`` of "hc", ``memory`` and ``patience`` of
+        "tabu".
 
     Returns
     -------
@@ -87,31 +161,33 @@ def learn(
     >>> md.learn(data, "BDeu(1)").dag.arcs
     (('rain', 'wet'),)
     """
-    if search not in SEARCHES:
-        raise ParameterError(f"search must be one of {', '.join(SEARCHES)}, got {search!r}")
-    if order != "columns":
-        raise ParameterError(f"order must be 'columns', got {order!r}")
-    table = as_dataset(data)
-    options = Options(
-        constraints=Constraints(required, forbidden, tiers, max_parents),
-        start=start,
-        max_iter=max_iter,
-        time_limit=time_limit,
-        seed=seed,
-        threads=threads,
-        progress=progress,
-    )
-    several = isinstance(objective, Sequence) and not isinstance(objective, str)
-    objectives = [parse(each) for each in objective] if several else [parse(objective)]  # type: ignore[union-attr,arg-type]
-    cache = options.make_cache(table, objectives)
-    check_special(search, special)
-    results = tuple(SEARCHES[search](each, cache, options, **special) for each in objectives)
-    return results if several else results[0]
+    plan = Plan.make(**options)
+    if isinstance(objective, Sequence) and not isinstance(objective, str):
+        return plan.run(as_dataset(data), objective)
+    return plan.run(as_dataset(data), [objective])[0]
 
 
-def check_special(search: str, special: Mapping[str, Any]) -> None:
-    """Refuse options that a search does not take."""
-    known = [name for name, p in inspect.signature(SEARCHES[search]).parameters.items() if p.kind is p.KEYWORD_ONLY]
-    for name in special:
-        if name not in known:
-            raise ParameterError(f"search={search!r} takes {', '.join(known)}, not {name!r}")
+@with_options
+def hill_climb(data: Any, objective: Goal = DEFAULT, **options: Any) -> Result:
+    """Learn by hill climbing over single-arc additions, deletions and reversals; options as in `learn`.
+
+    Examples
+    --------
+    >>> import mapdag as md
+    >>> md.hill_climb(md.network("asia").sample(500, seed=1), "BDeu(1)", restarts=3).converged
+    True
+    """
+    return learn(data, objective, **{**options, "search": "hc"})
+
+
+@with_options
+def tabu(data: Any, objective: Goal = DEFAULT, **options: Any) -> Result:
+    """Learn by tabu search, which goes on where hill climbing stops; options as in `learn`.
+
+    Examples
+    --------
+    >>> import mapdag as md
+    >>> md.tabu(md.network("asia").sample(500, seed=1), "BDeu(1)", patience=15).converged
+    True
+    """
+    return learn(data, objective, **{**options, "search": "tabu"})

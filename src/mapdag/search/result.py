@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
+from mapdag.graphs import meek_closure
+
 if TYPE_CHECKING:
     from mapdag.contracts import Objective
     from mapdag.data import Dataset
@@ -46,7 +48,7 @@ class Move:
         return f"{self.kind}{arc} ({self.delta:+.3f})"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """A learned graph, its score and how it was found.
 
@@ -68,6 +70,8 @@ class Result:
         Why the search ended; unless it converged, `dag` is the best graph so far.
     data : Dataset
         What it was learned from.
+    knowledge : tuple of (str, str)
+        Arcs whose direction the constraints or the prior impose.
     """
 
     dag: DAG
@@ -79,6 +83,7 @@ class Result:
     seconds: float
     stopped: Stopped
     data: Dataset = field(repr=False)
+    knowledge: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
     @property
     def score(self) -> float:
@@ -95,21 +100,29 @@ class Result:
         """Equivalence class of the graph: what the data can tell."""
         return self.dag.to_cpdag()
 
+    @cached_property
+    def _identified(self) -> CPDAG:
+        """The equivalence class, and what the constraints add to it."""
+        return meek_closure(self.cpdag, [arc for arc in self.knowledge if self.cpdag.has_edge(*arc)])
+
     @property
     def compelled(self) -> tuple[tuple[str, str], ...]:
-        """Arcs whose direction is the same in every equivalent graph."""
-        return tuple(arc for arc in self.dag.arcs if self.cpdag.has_arc(*arc))
+        """Arcs whose direction is the same in every equivalent graph that obeys the constraints."""
+        return tuple(arc for arc in self.dag.arcs if self._identified.has_arc(*arc))
 
     @property
     def reversible(self) -> tuple[tuple[str, str], ...]:
         """Arcs that some equivalent graph has in the other direction: do not read a direction into them."""
-        return tuple(arc for arc in self.dag.arcs if self.cpdag.has_edge(*arc))
+        return tuple(arc for arc in self.dag.arcs if self._identified.has_edge(*arc))
 
     def fit(self, **options: Any) -> BayesianNetwork:
         """Estimate the parameters of the graph from the data it was learned from; options as in `mapdag.fit`."""
         from mapdag.networks import fit
 
         return fit(self.dag, self.data, **options)
+
+    def __repr__(self) -> str:
+        return f"<Result {self.objective}: {self.score:.4f}, {self.dag.n_arcs} arcs, {self.stopped}>"
 
     def __str__(self) -> str:
         ended = "converged" if self.converged else f"stopped early ({self.stopped.replace('_', ' ')}), best so far"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import os
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -10,8 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from mapdag.contracts import check_positive
-from mapdag.data import Dataset, read
+from mapdag.contracts import check_positive, check_whole
 from mapdag.errors import ParameterError
 from mapdag.graphs import DAG
 from mapdag.search.cache import FamilyCache
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from mapdag.contracts import Objective
+    from mapdag.data import Dataset
 
 _MANY = 1 << 30
 _KINDS: dict[int, MoveKind] = {ADD: "add", DELETE: "delete", REVERSE: "reverse"}
@@ -83,29 +85,37 @@ class Options:
         Most moves to make.
     time_limit : float, optional
         Seconds after which the best graph so far is returned.
-    seed : int, optional
+    seed : int
         For whatever is random.
     threads : int, optional
         Threads to count and score with, as many as there are cores unless given; the result does not depend on it.
     progress : callable, optional
         Called with a `Progress` after every step.
+    catch_interrupt : bool
+        Whether Ctrl-C ends the search with the best graph so far; otherwise it is raised.
+    cancel : threading.Event, optional
+        Ends the search when it is set, as Ctrl-C does.
     """
 
     constraints: Constraints = field(default_factory=Constraints)
     start: DAG | None = None
     max_iter: int | None = None
     time_limit: float | None = None
-    seed: int | None = None
+    seed: int = 0
     threads: int | None = None
     progress: OnProgress | None = None
+    catch_interrupt: bool = True
+    cancel: threading.Event | None = None
 
     def __post_init__(self) -> None:
         if self.time_limit is not None:
             check_positive("time_limit", self.time_limit)
         for name in ("max_iter", "threads"):
-            value = getattr(self, name)
-            if value is not None and (isinstance(value, bool) or int(value) != value or value < 1):
-                raise ParameterError(f"{name} must be a whole number of at least 1, got {value!r}")
+            if getattr(self, name) is not None:
+                check_whole(name, getattr(self, name), least=1)
+        check_whole("seed", self.seed)
+        if self.start is not None and not isinstance(self.start, DAG):
+            raise ParameterError(f"start must be a DAG, got {self.start!r}")
 
     def make_cache(self, data: Dataset, objectives: list[Objective]) -> FamilyCache:
         """Cache of family scores for some objectives."""
@@ -147,12 +157,15 @@ class Run:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> bool:
         if isinstance(error, _Stop):
             self.stopped = error.reason
-        elif kind is KeyboardInterrupt:
+        elif kind is KeyboardInterrupt and self.options.catch_interrupt:
             self.stopped = "interrupted"
-        return isinstance(error, (_Stop, KeyboardInterrupt))
+        else:
+            return False
+        return True
 
     def begin(self) -> None:
         """Score the start graph and all its neighbours."""
+        self._check_time()
         self._settle("scoring")
         self.score = self.state.likelihood + self.objective.prior.log_prior(self.start)
         self._keep_if_best()
@@ -190,6 +203,7 @@ class Run:
         self.score = self.state.likelihood + self.objective.prior.log_prior(dag)
         self._n_arcs = dag.n_arcs
         self.trace.append(Move("restart", "", "", self.score - before, self.score, dag.n_arcs))
+        self._keep_if_best()
 
     def _climb_by_graph(self) -> None:
         nothing = no_graphs()
@@ -232,13 +246,19 @@ class Run:
             dag=dag,
             objective=self.objective,
             log_prior=self.objective.prior.log_prior(dag),
-            log_likelihood=sum(parts),
+            log_likelihood=math.fsum(parts),
             trace=tuple(self.trace),
             families=self.cache.families - self._families_before,
             seconds=time.perf_counter() - self._began,
             stopped=self.stopped,
+            knowledge=self._knowledge(dag),
             data=self.cache.data,
         )
+
+    def _knowledge(self, dag: DAG) -> tuple[tuple[str, str], ...]:
+        """Arcs that the constraints or the prior do not allow the other way round."""
+        index = {name: i for i, name in enumerate(dag.nodes)}
+        return tuple((a, b) for a, b in dag.arcs if not self.rules.allowed[index[b], index[a]])
 
     def _check_limits(self) -> None:
         if self.options.max_iter is not None and len(self.trace) >= self.options.max_iter:
@@ -246,6 +266,8 @@ class Run:
         self._check_time()
 
     def _check_time(self) -> None:
+        if self.options.cancel is not None and self.options.cancel.is_set():
+            raise _Stop("interrupted")
         limit = self.options.time_limit
         if limit is not None and time.perf_counter() - self._began > limit:
             raise _Stop("time_limit")
@@ -254,8 +276,3 @@ class Run:
         if self.options.progress is not None:
             seconds = time.perf_counter() - self._began
             self.options.progress(Progress(phase, done, total, self.score, self._n_arcs, self.cache.families, seconds))
-
-
-def as_dataset(data: object) -> Dataset:
-    """Take a `Dataset` as it is, and read anything else."""
-    return data if isinstance(data, Dataset) else read(data)
