@@ -17,6 +17,7 @@ from mapdag.data import Dataset, read
 from mapdag.errors import DataError, MapdagError, MapdagWarning
 
 LEVELS = {"x": ["low", "mid", "high"], "y": ["no", "yes"]}
+LETTERS = {"x": ["a", "b"], "y": ["c", "d"]}
 
 
 def test_codes_are_positions_in_the_declared_levels():
@@ -118,6 +119,19 @@ def test_missing_values_are_no_evidence_against_codes():
         read(source, levels=LEVELS)
     assert "'x' has missing values (written 'NA') in 1 of 4 rows (row 2)" in str(error.value)
     assert "declared levels are" not in str(error.value)
+
+
+def test_rows_left_out_are_no_evidence_for_codes():
+    source = {"x": ["a", None, "b"], "y": ["1", "0", "2"]}
+    declared = {"x": ["a", "b"], "y": ["1", "2", "3"]}
+    assert read(source, levels=declared, missing="drop").codes.tolist() == [[0, 1], [0, 1]]
+    assert read({"y": source["y"]}, levels={"y": [1, 2, 3]}, weights=[1, 0, 1]).column("y").tolist() == [0, 1]
+
+
+def test_labels_only_in_rows_left_out_are_no_evidence_against_codes():
+    with pytest.warns(MapdagWarning, match="read as codes"):
+        data = read({"x": ["0", "a", "1"], "y": ["1", None, "0"]}, levels=LETTERS, missing="drop")
+    assert data.codes.tolist() == [[0, 1], [1, 0]]
 
 
 def test_a_level_named_na_is_missing_among_codes():

@@ -147,7 +147,7 @@ def read(
     if unsure or missing == "drop" or not (row_weights is None or row_weights.all()):
         # What a column means depends on the others; in the meantime, each takes no more than its codes will.
         held = [column.narrowed() for column in columns]
-        rules, note = find_codes(held, rules) if unsure else (rules, None)
+        rules, note = find_codes(held, row_weights, rules) if unsure else (rules, None)
         held, row_weights = remaining_rows(held, row_weights, rules, problems)
         columns = _emptied(held)
     found = [settle(column, rules, problems) for column in columns]
