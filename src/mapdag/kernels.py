@@ -15,7 +15,8 @@ import contextlib
 from pathlib import Path
 from typing import Any, TypeVar
 
-from numba import njit, types
+import numpy as np
+from numba import njit, typeof, types
 from numba.extending import intrinsic
 
 F = TypeVar("F")
@@ -55,14 +56,19 @@ with contextlib.suppress(OSError):
 
 def entry(function: F) -> F:
     """Compile a kernel that Python calls; it runs without the interpreter's lock."""
-    options: dict[str, Any] = {"cache": True, "nogil": True}
+    options: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy"}
     compiled: F = njit(**options)(function)
     return compiled
 
 
 def inner(function: F) -> F:
     """Compile a kernel that only other kernels call."""
-    options: dict[str, Any] = {"nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    options: dict[str, Any] = {
+        "nogil": True,
+        "error_model": "numpy",
+        "no_cpython_wrapper": True,
+        "no_cfunc_wrapper": True,
+    }
     compiled: F = njit(**options)(function)
     return compiled
 
@@ -72,6 +78,67 @@ def part(function: F) -> F:
     options: dict[str, Any] = {"inline": "always"}
     compiled: F = njit(**options)(function)
     return compiled
+
+
+# One function for each kind of array: left alone, the compiler makes a new one at every place that asks for an array.
+
+
+@inner
+def new_ints(size: int) -> Any:
+    """Array of whole numbers, to be filled."""
+    return np.empty(size, np.int64)
+
+
+@inner
+def new_floats(size: int) -> Any:
+    """Array of doubles, to be filled."""
+    return np.empty(size, np.float64)
+
+
+@inner
+def new_rows(size: int) -> Any:
+    """Array of row numbers, to be filled."""
+    return np.empty(size, np.uint32)
+
+
+@inner
+def new_words(size: int) -> Any:
+    """Array of words, to be filled."""
+    return np.empty(size, np.uint64)
+
+
+@inner
+def no_counts(size: int) -> Any:
+    """Array of counts, all zero."""
+    return np.zeros(size, np.int32)
+
+
+def address_of(function: Any, *arguments: Any) -> int:
+    """Address of a compiled kernel for arguments of these types, to be called by `call_at`."""
+    signature = tuple(map(typeof, arguments))
+    if signature not in function.overloads:
+        function.compile(signature)
+    compiled = function.overloads[signature]
+    address: int = compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
+    return address
+
+
+@intrinsic
+def call_at(_context: Any, address: Any, arguments: Any = None) -> Any:
+    """Call a kernel that returns nothing by its address, so that the compiler need not go through it again."""
+    del address
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        kinds = signature.args[1].types
+        pointer = context.call_conv.get_function_type(types.none, kinds).as_pointer()
+        function = builder.inttoptr(values[0], pointer)
+        unpacked = [builder.extract_value(values[1], i) for i in range(len(kinds))]
+        status, _ = context.call_conv.call_function(builder, function, types.none, kinds, unpacked)
+        with builder.if_then(status.is_error, likely=False):
+            context.call_conv.return_status_propagate(builder, status)
+        return context.get_dummy_value()
+
+    return types.none(types.int64, arguments), generate
 
 
 @intrinsic

@@ -84,12 +84,10 @@ def _compiled_difference(
     def whole(
         cells: Any, cell: Any, totals: Any, configuration: Any, f: int, x: float, g: int, y: float, terms: Any
     ) -> Any:
-        scale, values, index, integers = terms
-        slot = find_slot(f, x, values, index)
-        high, low = sum_terms(cells, cell[0], cell[1], slot, scale, values, index, integers)
-        slot = find_slot(g, y, values, index)
-        more, less = sum_terms(totals, configuration[0], configuration[1], slot, scale, values, index, integers)
-        return to_float(high - more, low - less, scale)
+        high, low = sum_terms(cells, cell[0], cell[1], find_slot(f, x, terms[1], terms[2]), terms)
+        slot = find_slot(g, y, terms[1], terms[2])
+        more, less = sum_terms(totals, configuration[0], configuration[1], slot, terms)
+        return to_float(high - more, low - less, terms[0])
 
     return real if isinstance(cells.dtype, types.Float) else whole
 

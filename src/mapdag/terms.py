@@ -34,6 +34,7 @@ _HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
 _LN2_HI, _LN2_LO = 0.6931471803691238, 1.9082149292705877e-10  # hi has 21 trailing zero bits: e * hi is exact
 _LOG_BITS = 7
 _LOW = 30  # bits of the low word of a fixed-point number
+_COARSE = 2.0**40  # scale from which on the high word alone is exact enough for what changes with a
 _SPLIT = 134217729.0  # 2^27 + 1, Veltkamp's constant
 
 
@@ -115,20 +116,23 @@ def _xlogx(n: int, scale: float) -> tuple[int, int]:
 
 
 @inner
-def _known(n: int, scale: float, integers: Any) -> tuple[int, int]:
-    """Both words of n log n, from the table of whole numbers where it reaches."""
-    if n >= len(integers):
-        return _xlogx(n, scale)
-    if integers[n, 0] == _EMPTY:
-        integers[n, 0], integers[n, 1] = _xlogx(n, scale)
-    return integers[n, 0], integers[n, 1]
+def _fill(n: int, scale: float, words: Any, reals: Any) -> None:
+    """Enter a whole number into the tables: both words of n log n; log n and 1/n."""
+    words[n, 0], words[n, 1] = _xlogx(n, scale)
+    reals[n, 0], reals[n, 1] = math.log(n), 1.0 / n
+
+
+@inner
+def _stirling_inverse(x: float) -> float:
+    """Return what Stirling's formula for lgamma(1/x) leaves out, a series in x <= 1/16."""
+    y = x * x
+    return x * (1 / 12 - y * (1 / 360 - y * (1 / 1260 - y * (1 / 1680 - y / 1188))))
 
 
 @inner
 def _stirling(x: float) -> float:
     """Return what Stirling's formula leaves out: lgamma(x) - (x - 1/2) log x + x - log(2 pi)/2, for x >= 16."""
-    y = 1.0 / (x * x)
-    return (1 / 12 - y * (1 / 360 - y * (1 / 1260 - y * (1 / 1680 - y / 1188)))) / x
+    return _stirling_inverse(1.0 / x)
 
 
 @inner
@@ -138,38 +142,53 @@ def _rising_far(a: float, n: float) -> float:
 
 
 @inner
-def _log1p(x: float) -> float:
-    """Log of 1 + x, x >= 0; a few terms of its series where they are enough."""
-    if x > 0.005:
-        return math.log1p(x)
-    return x * (1 - x * (1 / 2 - x * (1 / 3 - x * (1 / 4 - x * (1 / 5 - x * (1 / 6 - x / 7))))))
+def _rising_short(kind: int, a: float, n: int, scale: float) -> tuple[int, int]:
+    """Rising factorial of n <= 16 factors: their product, and one log."""
+    product = 1.0
+    if kind == RISING_ONCE:
+        for i in range(1, n):
+            product *= a + i
+    else:
+        for i in range(1, n):
+            product *= 1.0 + i / a
+    return _fixed(math.log(product), 0.0, scale)
 
 
 @inner
-def _rising(kind: int, a: float, offset: float, n: int, scale: float, integers: Any) -> tuple[int, int]:
+def _rising(kind: int, a: float, offset: float, n: int, scale: float, words: Any, reals: Any) -> tuple[int, int]:
     """Rising factorial of a, n >= 1 factors, in logs, less log a (`RISING_ONCE`) or n log a (`RISING_EACH`).
 
     `offset` is what does not depend on n (see `_offset`).
     """
     if n <= 16:
-        product = 1.0
-        if kind == RISING_ONCE:
-            for i in range(1, n):
-                product *= a + i
-        else:
-            for i in range(1, n):
-                product *= 1.0 + i / a
-        return _fixed(math.log(product), 0.0, scale)
+        return _rising_short(kind, a, n, scale)
     if kind == RISING_EACH:
         return _fixed(_rising_far(a, float(n)), 0.0, scale)
     if a >= n:
         return _fixed(_rising_far(a, float(n)) + (n - 1) * math.log(a), 0.0, scale)
     # n log n - n carries the bulk exactly; the rest is of the order of log n.
-    high, low = _known(n, scale, integers)
-    step = _log1p(a / n)
-    log = high / (scale * n) + step  # of a + n
-    more, less = _fixed(n * step + (a - 0.5) * log + _stirling(a + n) + offset, 0.0, scale)
-    return high + more - n * np.int64(scale), low + less
+    if n < len(words):
+        if words[n, 0] == _EMPTY:
+            _fill(n, scale, words, reals)
+        high, low, log_n, inverse = words[n, 0], words[n, 1], reals[n, 0], reals[n, 1]
+    else:
+        high, low = _xlogx(n, scale)
+        log_n, inverse = math.log(n), 1.0 / n
+    z = a * inverse
+    if z < 0.02:
+        # No division and no log: series of log(1 + z) and 1 / (1 + z).
+        tail = 1 / 5 - z * (1 / 6 - z * (1 / 7 - z * (1 / 8 - z / 9)))
+        step = z * (1 - z * (1 / 2 - z * (1 / 3 - z * (1 / 4 - z * tail))))
+        inverse *= 1 - z * (1 - z * (1 - z * (1 - z * (1 - z * (1 - z * (1 - z))))))
+    else:
+        step = math.log1p(z)
+        inverse = 1.0 / (a + n)
+    rest = n * step + (a - 0.5) * (log_n + step) + _stirling_inverse(inverse) + offset
+    high -= n * np.int64(scale)
+    if scale >= _COARSE:
+        return high + np.int64(math.floor(rest * scale + 0.5)), low
+    more, less = _fixed(rest, 0.0, scale)
+    return high + more, low + less
 
 
 @inner
@@ -199,11 +218,16 @@ def log_regret(n: int, k: float) -> float:
 
 
 @inner
-def _term(kind: int, param: float, offset: float, n: int, scale: float, integers: Any) -> tuple[int, int]:
-    if kind in (XLOGX, REGRET):
-        high, low = _known(n, scale, integers)
-        return _add((high, low), _fixed(log_regret(n, param), 0.0, scale)) if kind == REGRET else (high, low)
-    return _rising(kind, param, offset, n, scale, integers)
+def _term(kind: int, param: float, offset: float, n: int, scale: float, words: Any, reals: Any) -> tuple[int, int]:
+    if kind in (RISING_ONCE, RISING_EACH):
+        return _rising(kind, param, offset, n, scale, words, reals)
+    if n < len(words):
+        if words[n, 0] == _EMPTY:
+            _fill(n, scale, words, reals)
+        high, low = words[n, 0], words[n, 1]
+    else:
+        high, low = _xlogx(n, scale)
+    return _add((high, low), _fixed(log_regret(n, param), 0.0, scale)) if kind == REGRET else (high, low)
 
 
 @inner
@@ -246,28 +270,29 @@ def find_slot(kind: int, param: float, values: Any, index: Any) -> int:
     length = _SHORT if index[i, _LENGTH] == 0 else _LONG if index[i, _USES] == _MUCH else 0
     if length == 0:
         return i
-    used = index[_SLOTS]
-    if used[0] + length > len(values) or 2 * used[1] > _SLOTS:
-        index[:, :] = 0
+    if index[_SLOTS, 0] + length > len(values) or 2 * index[_SLOTS, 1] > _SLOTS:
+        for slot in range(_SLOTS + 1):
+            for field in range(6):
+                index[slot, field] = 0
         i = _hash_slot(kind, param, index)
-    start = np.int64(used[0])
-    used[0] += length
-    used[1] += 1
+    start = np.int64(index[_SLOTS, 0])
+    index[_SLOTS, 0] += length
+    index[_SLOTS, 1] += 1
     index[i, _KIND], index[i, _PARAM], index[i, _OFFSET] = kind, param, _offset(kind, param)
     index[i, _START], index[i, _LENGTH] = start, length
-    values[start : start + length, 0] = _EMPTY
-    values[start, :] = 0  # a count of zero adds nothing
+    for n in range(start, start + length):
+        values[n, 0] = _EMPTY
+    values[start, 0], values[start, 1] = 0, 0  # a count of zero adds nothing
     return i
 
 
 @inner
-def sum_terms(
-    counts: Any, start: int, end: int, slot: int, scale: float, values: Any, index: Any, integers: Any
-) -> Any:
+def sum_terms(counts: Any, start: int, end: int, slot: int, terms: Any) -> tuple[int, int]:
     """Sum of f(count) over ``counts[start:end]``, zeros included, in two words of fixed point (see `_fixed`).
 
     f is the function in `slot`, from `find_slot`.
     """
+    scale, values, index, words, reals = terms
     base, length = np.int64(index[slot, _START]), np.int64(index[slot, _LENGTH])
     kind, param, offset = np.int64(index[slot, _KIND]), index[slot, _PARAM], index[slot, _OFFSET]
     high, low = np.int64(0), np.int64(0)
@@ -275,11 +300,11 @@ def sum_terms(
         n = np.int64(counts[c])
         if n < length:
             if values[base + n, 0] == _EMPTY:
-                values[base + n, 0], values[base + n, 1] = _term(kind, param, offset, n, scale, integers)
+                values[base + n, 0], values[base + n, 1] = _term(kind, param, offset, n, scale, words, reals)
             high += values[base + n, 0]
             low += values[base + n, 1]
         else:
-            more, less = _term(kind, param, offset, n, scale, integers)
+            more, less = _term(kind, param, offset, n, scale, words, reals)
             high += more
             low += less
     return high, low
@@ -303,7 +328,7 @@ def to_float(high: int, low: int, scale: float) -> float:
 
 
 def new_terms(total: float) -> tuple[Any, ...]:
-    """Make what one thread needs to sum terms for data of one size: (scale, values, index, integers).
+    """Make what one thread needs to sum terms for data of one size: (scale, values, index, words, reals).
 
     Parameters
     ----------
@@ -312,6 +337,6 @@ def new_terms(total: float) -> tuple[Any, ...]:
     """
     # A family's sum stays below 32 n in absolute value, so that this many fractional bits never overflow.
     scale = 2.0 ** (57 - max(1, math.ceil(math.log2(max(total, 2)))))
-    integers = np.full((int(min(total, _WHOLE)) + 1, 2), _EMPTY)
+    words = np.full((int(min(total, _WHOLE)) + 1, 2), _EMPTY)
     # The last row of the index says how much of the values and how many slots are in use.
-    return scale, np.empty((1 << 19, 2), dtype=np.int64), np.zeros((_SLOTS + 1, 6)), integers
+    return scale, np.empty((1 << 19, 2), dtype=np.int64), np.zeros((_SLOTS + 1, 6)), words, np.empty(words.shape)

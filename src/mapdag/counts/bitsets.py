@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mapdag.kernels import entry, inner, popcount
+from mapdag.kernels import entry, inner, new_ints, new_words, no_counts, popcount
 
 _ALIGN = 8  # words: one AVX-512 register
 _CACHE_WORDS = 1 << 15  # family bitsets of one block: 256 KiB, within the second-level cache
@@ -24,9 +24,15 @@ def pack(codes: Any, first_level: Any) -> Any:
     words = (n + 63) // 64
     bits = np.zeros((first_level[n_variables], (words + _ALIGN - 1) // _ALIGN * _ALIGN), dtype=np.uint64)
     for v in range(n_variables):
-        base = first_level[v]
-        for row in range(n):
-            bits[base + codes[v, row], row >> 6] |= np.uint64(1) << np.uint64(row & 63)
+        base, levels = first_level[v], first_level[v + 1] - first_level[v]
+        word = new_words(levels)
+        for w in range(words):
+            for m in range(levels):
+                word[m] = 0
+            for row in range(64 * w, min(64 * w + 64, n)):
+                word[np.uint64(codes[v, row])] |= np.uint64(1) << np.uint64(row & 63)
+            for m in range(levels):
+                bits[base + m, w] = word[m]
     return bits
 
 
@@ -84,11 +90,12 @@ def _multiply(bits: Any, rows: Any, begin: int, end: int, cells: Any, index: Any
 
     ``rows[i]`` has the bitset of a level and its row of the product; `rows` comes in multiples of four.
     """
+    dense = len(index)
     width = end - begin
     for i in range(0, len(rows), 4):
         a, b = bits[rows[i, 0], begin:end], bits[rows[i + 1, 0], begin:end]
         c, d = bits[rows[i + 2, 0], begin:end], bits[rows[i + 3, 0], begin:end]
-        pa, pb, pc, pd = product[rows[i, 1]], product[rows[i + 1, 1]], product[rows[i + 2, 1]], product[rows[i + 3, 1]]
+        pa, pb, pc, pd = rows[i, 1] * dense, rows[i + 1, 1] * dense, rows[i + 2, 1] * dense, rows[i + 3, 1] * dense
         for j in range(0, found - 1, 2):
             x, y = cells[j], cells[j + 1]
             ax = bx = cx = dx = ay = by = cy = dy = 0
@@ -102,14 +109,14 @@ def _multiply(bits: Any, rows: Any, begin: int, end: int, cells: Any, index: Any
                 cy += popcount(c[w] & y[w])
                 dy += popcount(d[w] & y[w])
             p, q = index[j], index[j + 1]
-            pa[p] += ax
-            pb[p] += bx
-            pc[p] += cx
-            pd[p] += dx
-            pa[q] += ay
-            pb[q] += by
-            pc[q] += cy
-            pd[q] += dy
+            product[pa + p] += ax
+            product[pb + p] += bx
+            product[pc + p] += cx
+            product[pd + p] += dx
+            product[pa + q] += ay
+            product[pb + q] += by
+            product[pc + q] += cy
+            product[pd + q] += dy
         if found % 2:
             x = cells[found - 1]
             ax = bx = cx = dx = 0
@@ -119,10 +126,10 @@ def _multiply(bits: Any, rows: Any, begin: int, end: int, cells: Any, index: Any
                 cx += popcount(c[w] & x[w])
                 dx += popcount(d[w] & x[w])
             p = index[found - 1]
-            pa[p] += ax
-            pb[p] += bx
-            pc[p] += cx
-            pd[p] += dx
+            product[pa + p] += ax
+            product[pb + p] += bx
+            product[pc + p] += cx
+            product[pd + p] += dx
 
 
 @inner
@@ -142,7 +149,9 @@ def _rows_to_count(candidates: Any) -> tuple[Any, int]:
             rows[i, 0], rows[i, 1] = candidates[c, 0] + m, row + m
             i += 1
         row += candidates[c, 1]
-    rows[i:, 1] = total
+    while i < len(rows):
+        rows[i, 1] = total
+        i += 1
     return rows, total
 
 
@@ -170,10 +179,10 @@ def count_extensions(bits: Any, family: Any, candidates: Any) -> tuple[Any, Any,
         dense *= family[i, 1]
     block = min(max(_CACHE_WORDS // dense // _ALIGN * _ALIGN, 8 * _ALIGN), words)
     rows, total_rows = _rows_to_count(candidates)
-    product = np.zeros((total_rows + 1, dense), dtype=np.int32)
-    counts = np.zeros(dense, dtype=np.int32)
+    product = np.zeros((total_rows + 1) * dense, dtype=np.int32)
+    counts = no_counts(dense)
     cells = np.empty((dense + 1, block), dtype=np.uint64)
-    index = np.empty(dense, dtype=np.int64)
+    index = new_ints(dense)
     for begin in range(0, words, block):
         end = min(begin + block, words)
         found = _family_cells(bits, family, begin, end, cells, index, counts)
@@ -185,32 +194,31 @@ def count_extensions(bits: Any, family: Any, candidates: Any) -> tuple[Any, Any,
 def _complete(counts: Any, product: Any, candidates: Any, r: int) -> tuple[Any, Any, Any, Any, Any, Any]:
     """Fill in the last level of each candidate, and add up the configurations."""
     dense = len(counts)
-    q = dense // r
     n_tables = len(candidates)
-    cell_ends, total_ends = np.empty(n_tables, np.int64), np.empty(n_tables, np.int64)
+    cell_ends, total_ends = new_ints(n_tables), new_ints(n_tables)
     n_positive, q_obs = np.zeros(n_tables, np.int64), np.zeros(n_tables, np.int64)
-    totals = np.empty((product.shape[0] - 1) * q, np.int32)
+    size = len(product) - dense
+    totals = no_counts(size // r)
     row, place = 0, 0
     for t in range(n_tables):
-        last = row + candidates[t, 1] - 1
-        rest = product[last]
-        rest[:] = counts
-        for m in range(row, last):
-            mine = product[m]
+        end = row + candidates[t, 1] * dense
+        rest = product[end - dense : end]
+        for c in range(dense):
+            rest[c] = counts[c]
+        for start in range(row, end - dense, dense):
+            mine = product[start : start + dense]
             for c in range(dense):
                 rest[c] -= mine[c]
         positive, observed = 0, 0
-        for m in range(row, last + 1):
-            mine = product[m]
-            for j in range(q):
-                total = np.int32(0)
-                for k in range(j * r, j * r + r):
-                    total += mine[k]
-                    positive += mine[k] > 0
-                totals[place] = total
-                observed += total > 0
-                place += 1
-        row = last + 1
+        for configuration in range(row, end, r):
+            total = np.int32(0)
+            for k in range(configuration, configuration + r):
+                total += product[k]
+                positive += product[k] > 0
+            totals[place] = total
+            observed += total > 0
+            place += 1
+        row = end
         n_positive[t], q_obs[t] = positive, observed
-        cell_ends[t], total_ends[t] = row * dense, place
-    return product[: product.shape[0] - 1].ravel(), cell_ends, totals, total_ends, n_positive, q_obs
+        cell_ends[t], total_ends[t] = row, place
+    return product[:size], cell_ends, totals, total_ends, n_positive, q_obs

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mapdag.counts import bitsets, histogram
-from mapdag.kernels import entry, inner
+from mapdag.kernels import entry, inner, new_ints, no_counts
 
 AUTO, BITSETS, TABLES, SORTED = 0, 1, 2, 3
 
@@ -44,7 +44,7 @@ def cost_by_rows(n: int, cells: int, levels: int) -> float:
 @entry
 def choose(n: int, family: Any, candidates: Any, cards: Any, backend: int) -> Any:
     """How to count each candidate: by `BITSETS`, or through the rows (`TABLES`, which `refine_choice` may change)."""
-    how = np.empty(len(candidates), np.int64)
+    how = new_ints(len(candidates))
     dense = declared_cells(family, cards)
     for c in range(len(candidates)):
         levels = cards[candidates[c]]
@@ -101,4 +101,4 @@ def count(data: Any, family: Any, rows: Any, order: Any, candidates: Any, how: i
         return bitsets.count_extensions(bits, members, with_first_levels(candidates, first_level, cards))
     if how == TABLES:
         return histogram.tabulate(codes, rows, candidates, cards)
-    return histogram.count_sorted(codes, order, rows[2], candidates, cards, None, np.empty(0, np.int32))
+    return histogram.count_sorted(codes, order, rows[2], candidates, cards, None, no_counts(0))

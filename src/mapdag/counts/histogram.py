@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from mapdag.kernels import entry, inner
+from mapdag.kernels import entry, inner, new_ints, new_rows, no_counts
 
 
 @inner
@@ -23,7 +23,7 @@ def _sorted_by(values: Any, size: int, order: Any) -> Any:
         place[np.int64(values[i]) + 1] += 1
     for v in range(size):
         place[v + 1] += place[v]
-    found = np.empty(len(order), np.uint32)
+    found = new_rows(len(order))
     for i in range(len(order)):
         row = order[i]
         v = np.int64(values[row])
@@ -55,7 +55,10 @@ def refine(ids: Any, size: int, codes: Any, r: int) -> int:
             ids[row] = rank[np.uint64(ids[row]) * width + np.uint64(codes[row])]
         return count
     # Too many pairs to mark: sort the rows by code, then by id, and number the runs.
-    order = _sorted_by(ids, size, _sorted_by(codes, r, np.arange(n, dtype=np.uint32)))
+    order = new_rows(n)
+    for row in range(n):
+        order[row] = row
+    order = _sorted_by(ids, size, _sorted_by(codes, r, order))
     count, last_id, last_code = 0, ids[order[0]], codes[order[0]]
     for i in range(n):
         row = order[i]
@@ -104,13 +107,13 @@ def sort_rows(ids: Any, n_cells: int) -> tuple[Any, Any]:
     ends = np.zeros(n_cells, dtype=np.int64)
     for row in range(len(ids)):
         ends[ids[row]] += 1
-    place = np.empty(n_cells, dtype=np.int64)
+    place = new_ints(n_cells)
     total = 0
     for cell in range(n_cells):
         place[cell] = total
         total += ends[cell]
         ends[cell] = total
-    order = np.empty(len(ids), dtype=np.uint32)
+    order = new_rows(len(ids))
     for row in range(len(ids)):
         order[place[ids[row]]] = row
         place[ids[row]] += 1
@@ -143,17 +146,17 @@ def tabulate(codes: Any, rows: Any, candidates: Any, cards: Any) -> tuple[Any, A
     """
     ids, n_cells, configuration_ends = rows
     n_tables = len(candidates)
-    cell_ends, total_ends = np.empty(n_tables, np.int64), np.empty(n_tables, np.int64)
-    n_positive, q_obs = np.empty(n_tables, np.int64), np.empty(n_tables, np.int64)
-    starts = np.empty(n_tables, np.int64)
+    cell_ends, total_ends = new_ints(n_tables), new_ints(n_tables)
+    n_positive, q_obs = new_ints(n_tables), new_ints(n_tables)
+    starts = new_ints(n_tables)
     size, n_totals = 0, 0
     for t in range(n_tables):
         starts[t] = size
         size += n_cells * cards[candidates[t]]
         n_totals += len(configuration_ends) * cards[candidates[t]]
         cell_ends[t], total_ends[t] = size, n_totals
-    cells = np.zeros(size, np.int32)
-    totals = np.zeros(n_totals, np.int32)
+    cells = no_counts(size)
+    totals = no_counts(n_totals)
     for t in range(0, n_tables - 3, 4):
         _tabulate_four(ids, codes, candidates[t : t + 4], cards, starts[t : t + 4], cells)
     for t in range(n_tables // 4 * 4, n_tables):
@@ -227,12 +230,12 @@ def count_sorted(
         room_cells += min(len(group_ends) * cards[candidates[c]], len(rows))
         room_totals += min(len(configuration_ends) * cards[candidates[c]], len(rows))
     cells, totals = np.empty(room_cells, zero.dtype), np.empty(room_totals, zero.dtype)
-    cell_ends, total_ends = np.empty(len(candidates), np.int64), np.empty(len(candidates), np.int64)
+    cell_ends, total_ends = new_ints(len(candidates)), new_ints(len(candidates))
     n_cells, n_totals = 0, 0
     for c in range(len(candidates)):
         x, levels = codes[candidates[c]], cards[candidates[c]]
         local, total = np.zeros(levels, zero.dtype), np.zeros(levels, zero.dtype)
-        seen, met = np.empty(levels, np.int64), np.empty(levels, np.int64)
+        seen, met = new_ints(levels), new_ints(levels)
         row, group = 0, 0
         for j in range(len(configuration_ends)):
             n_met = 0
@@ -255,7 +258,8 @@ def count_sorted(
                 n_totals += 1
                 total[met[i]] = 0
         cell_ends[c], total_ends[c] = n_cells, n_totals
-    n_positive, q_obs = cell_ends.copy(), total_ends.copy()
-    n_positive[1:] -= cell_ends[:-1]
-    q_obs[1:] -= total_ends[:-1]
+    n_positive, q_obs = new_ints(len(candidates)), new_ints(len(candidates))
+    for c in range(len(candidates)):
+        n_positive[c] = cell_ends[c] - (cell_ends[c - 1] if c else 0)
+        q_obs[c] = total_ends[c] - (total_ends[c - 1] if c else 0)
     return cells[:n_cells], cell_ends, totals[:n_totals], total_ends, n_positive, q_obs

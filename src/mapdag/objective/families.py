@@ -62,16 +62,24 @@ class FamilyScores:
         return self._counter.weights is None and not self._from_tables
 
     def native(self, *, serial: bool = True) -> tuple[Any, ...]:
-        """Return what compiled callers need to count and score: (data, recipes, terms, backend, levels, their index).
+        """Return what compiled callers need to count and score.
 
-        Without rows where they must ask here instead: not `serial`, or not `is_compiled`.
+        That is (data, recipes, terms, backend, levels, their index, address of `mapdag.objective.kernel.extend`);
+        without rows where they must ask here instead: not `serial`, or not `is_compiled`.
         """
         counter = self._counter
-        shared = (self._codes_and_numbers, self._terms, counter.backend, counter.card_values, counter.card_index)
-        if serial and self.is_compiled:
-            return counter.arrays, *shared
-        none = (counter.codes[:, :0].copy(), np.empty((0, 0), dtype=np.uint64), np.empty(0, dtype=np.int64))
-        return (*none, counter.cards), *shared
+        shared = (self._codes_and_numbers, self._terms, counter.backend)
+        levels = (counter.card_values, counter.card_index)
+        if not (serial and self.is_compiled):
+            none = (counter.codes[:, :0].copy(), np.empty((0, 0), dtype=np.uint64), np.empty(0, dtype=np.int64))
+            return (*none, counter.cards), *shared, *levels, 0
+        from mapdag.kernels import address_of
+        from mapdag.objective.kernel import extend
+
+        nodes, scores = np.empty(1, dtype=np.int64), np.empty((1, 1))
+        declared = (*levels[:1], *levels)
+        address = address_of(extend, counter.arrays, nodes, declared, nodes, *shared, scores)
+        return counter.arrays, *shared, *levels, address
 
     def estimate(self) -> float:
         """Estimate the nanoseconds to count one node without parents with every candidate."""

@@ -17,7 +17,7 @@ from mapdag.counts.dispatch import (
     with_first_levels,
 )
 from mapdag.counts.histogram import number_rows, sort_rows
-from mapdag.kernels import entry, part
+from mapdag.kernels import entry, new_floats, new_ints, new_rows, no_counts, part
 from mapdag.recipes import score_batch
 
 _CHUNK = 1 << 16  # entries of the tables that are counted before they are scored: they stay in the cache
@@ -29,32 +29,46 @@ def _score_chunk(
 ) -> Any:
     """Count some candidates, all in one way, and score them: an array (recipes, candidates)."""
     codes, bits, first_level, cards = data
+    q, log_q, card_index = declared
     if way == BITSETS:
         members = with_first_levels(family, first_level, cards)
         counts = bitsets.count_extensions(bits, members, with_first_levels(mine, first_level, cards))
     elif way == TABLES:
         counts = histogram.tabulate(codes, groups[0], mine, cards)
     else:
-        zero = np.empty(0, np.int32)
+        zero = no_counts(0)
         counts = histogram.count_sorted(codes, groups[1], groups[0][2], mine, cards, None, zero)
-    which = declared[2][mine]
-    n_parents = np.full(len(mine), len(family))
-    shape = (cards[family[-1]], declared[0][which], declared[1][which], n_parents, float(codes.shape[1]))
+    each, each_log = new_floats(len(mine)), new_floats(len(mine))
+    n_parents = new_ints(len(mine))
+    for t in range(len(mine)):
+        each[t], each_log[t] = q[card_index[mine[t]]], log_q[card_index[mine[t]]]
+        n_parents[t] = len(family)
+    cells, cell_ends, totals, total_ends, n_positive, q_obs = counts
+    r, total = cards[family[-1]], float(codes.shape[1])
+    batch = (cells, cell_ends, totals, total_ends, n_positive, q_obs, r, each, each_log, n_parents, total)
     found = np.empty((len(recipes[0]), len(mine)))
-    score_batch(counts + shape, recipes[0], recipes[1], terms, found)
+    score_batch(batch, recipes[0], recipes[1], terms, found)
     return found
 
 
 @part
 def _score_root(codes: Any, card: int, recipes: Any, terms: Any, out: Any) -> None:
     """Scores of one node without parents: ``out[recipe, 0]``."""
-    cells = np.zeros(card, np.int32)
+    cells, totals = no_counts(card), no_counts(1)
     for row in range(len(codes)):
         cells[np.uint64(codes[row])] += 1
-    one = np.ones(1, np.int64)
-    counts = (cells, one * card, np.full(1, len(codes), np.int32), one, one * (cells > 0).sum(), one)
-    shape = (card, np.ones(1), np.zeros(1), one * 0, float(len(codes)))
-    score_batch(counts + shape, recipes[0], recipes[1], terms, out)
+    ends, one, none, positive = (
+        new_ints(1),
+        new_ints(1),
+        new_ints(1),
+        new_ints(1),
+    )
+    q, log_q = new_floats(1), new_floats(1)
+    totals[0], ends[0], one[0], none[0], positive[0], q[0], log_q[0] = len(codes), card, 1, 0, 0, 1.0, 0.0
+    for level in range(card):
+        positive[0] += cells[level] > 0
+    batch = (cells, ends, totals, one, positive, one, card, q, log_q, none, float(len(codes)))
+    score_batch(batch, recipes[0], recipes[1], terms, out)
 
 
 @entry
@@ -86,16 +100,19 @@ def extend(
         _score_root(codes[family[0]], cards[family[0]], recipes, terms, out)
         return
     how = choose(n, family, candidates, cards, backend)
-    rows = np.empty(0, np.uint32), np.int64(min(n, declared_cells(family, cards))), np.empty(0, np.int64)
-    order = np.empty(0, np.uint32), np.empty(0, np.int64)
-    if (how != BITSETS).any():
+    rows = new_rows(0), np.int64(min(n, declared_cells(family, cards))), new_ints(0)
+    order = new_rows(0), new_ints(0)
+    by_rows = False
+    for c in range(len(candidates)):
+        by_rows = by_rows or how[c] != BITSETS
+    if by_rows:
         rows = number_rows(codes, family, cards)
         any_sorted = refine_choice(how, n, rows[1], candidates, cards) if backend == 0 else backend == SORTED
         if any_sorted:
             order = sort_rows(rows[0], rows[1])
     groups = (rows, order)
     entries = declared_cells(family, cards)
-    chunk = np.empty(len(candidates), np.int64)
+    chunk = new_ints(len(candidates))
     way, c, size, filled = BITSETS, 0, 0, 0
     while way <= SORTED:
         # Gather the next candidates that are counted this way, as many as fit into one chunk.
@@ -106,11 +123,13 @@ def extend(
                 filled += cards[candidates[c]] * entries
             c += 1
         if size:
-            places = chunk[:size]
-            found = _score_chunk(data, family, declared, groups, candidates[places], recipes, terms, way)
+            mine = new_ints(size)
+            for t in range(size):
+                mine[t] = candidates[chunk[t]]
+            found = _score_chunk(data, family, declared, groups, mine, recipes, terms, way)
             for i in range(found.shape[0]):
                 for t in range(size):
-                    out[i, places[t]] = found[i, t]
+                    out[i, chunk[t]] = found[i, t]
             size, filled = 0, 0
         if c == len(candidates):
             way += 1

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from mapdag.kernels import entry, part
+from mapdag.kernels import entry, new_floats, new_ints, part
 from mapdag.search.graph import add_arc, delete_arc, list_members
 from mapdag.search.moves import NONE, REVERSE, TOLERANCE, best_move
-from mapdag.search.store import OK, family_key, family_scores, fill_column, find_column
+from mapdag.search.store import OK, ensure_column, ensure_family, family_key, find_column
 
 PAUSED, CONVERGED = 3, 4  # more to do; nothing more to do
 
@@ -30,27 +30,32 @@ def refresh(child: int, scores: Any, graph: Any, rules: Any, problem: Any, store
     allowed, _, max_parents = rules
     odds, which, native, zobrist = problem
     n = len(deltas)
-    parents = np.empty(n, np.int64)
+    parents = new_ints(n)
     size = list_members(graph[0][child], parents)
-    wanted = allowed[:, child] & (size < max_parents)
+    wanted = np.empty(n, np.bool_)
+    for i in range(n):
+        wanted[i] = size < max_parents and allowed[i, child]
     for i in range(size):
         wanted[parents[i]] = False
-    status = fill_column(child, parents, size, wanted, native, zobrist, store)
-    if status != OK:
-        return status
-    smaller = np.empty((size, store[2].shape[1]))
-    for i in range(size):
-        status = family_scores(child, parents, size, i, native, zobrist, store, smaller[i])
+    # The family itself, then without each of its parents.
+    single = new_floats(store[2].shape[1])
+    known = new_floats(size + 1)
+    for i in range(-1, size):
+        status = ensure_family(child, parents, size, i, native, zobrist, store, single)
         if status != OK:
             return status
+        known[i + 1] = single[which]
+    status = ensure_column(child, parents, size, wanted, native, zobrist, store)
+    if status != OK:
+        return status
     place = find_column(family_key(child, parents, size, -1, zobrist), store)
-    column, here = store[2][place, which], store[3][place, which]
+    column, here = store[2][place, which], known[0]
     own[child] = here
     for i in range(n):
         delta = column[i] - here + odds[i, child] if wanted[i] else -np.inf
         deltas[i, child] = 0.0 if abs(delta) < TOLERANCE else delta
     for i in range(size):
-        delta = smaller[i, which] - here - odds[parents[i], child]
+        delta = known[i + 1] - here - odds[parents[i], child]
         deltas[parents[i], child] = 0.0 if abs(delta) < TOLERANCE else delta
     for i in range(n):
         bounds[i] = max(bounds[i], deltas[i, child])
@@ -79,7 +84,8 @@ def apply_move(kind: int, start: int, end: int, graph: Any, bounds: Any, pending
         return
     if graph[0][end, start >> 6] >> np.uint64(start & 63) & np.uint64(1):
         delete_arc(graph, start, end)
-        bounds[:] = np.inf  # what closed a cycle may be legal now
+        for i in range(len(bounds)):
+            bounds[i] = np.inf  # what closed a cycle may be legal now
     else:
         add_arc(graph, start, end)
     pending[end] = True

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mapdag.kernels import entry, inner, trailing_zeros
+from mapdag.kernels import entry, inner, new_ints, trailing_zeros
 
 
 def empty_graph(n_nodes: int) -> tuple[Any, ...]:
@@ -66,7 +66,7 @@ def delete_arc(graph: Any, start: int, end: int) -> None:
     flip(parents[end], start)
     flip(children[start], end)
     n_parents[end] -= 1
-    members = np.empty(n, np.int64)
+    members = new_ints(n)
     waiting = np.zeros(n, np.int64)  # one, plus the affected parents that are not done yet
     for node in range(n):
         if node == end or contains(ancestors[node], end):
@@ -75,7 +75,7 @@ def delete_arc(graph: Any, start: int, end: int) -> None:
         if waiting[node]:
             for i in range(list_members(parents[node], members)):
                 waiting[node] += waiting[members[i]] > 0
-    ready = np.empty(n, np.int64)
+    ready = new_ints(n)
     ready[0] = end
     size = 1
     while size:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mapdag.kernels import entry, inner
+from mapdag.kernels import entry, inner, new_ints
 from mapdag.search.graph import can_reverse, contains, list_members
 
 ADD, DELETE, REVERSE, NONE = 0, 1, 2, 3
@@ -78,7 +78,7 @@ def best_move(deltas: Any, bounds: Any, graph: Any, rules: Any, tabu: Any, curre
             if delta - best > TOLERANCE and not _is_tabu(current ^ arc_key(i, j), tabu):
                 kind, start, end, best = ADD, i, j, delta
         bounds[i] = legal
-    members = np.empty(n, np.int64)
+    members = new_ints(n)
     for i in range(n):
         for m in range(list_members(children[i], members)):
             j = members[m]

@@ -7,12 +7,12 @@ parents).
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
-from mapdag.kernels import entry, inner, part
-from mapdag.objective.kernel import extend
+from mapdag.kernels import call_at, entry, inner, new_floats, new_ints, new_words, part
 
 OK, FULL, ASK = 0, 1, 2  # done; the store must grow; the score must be asked for in Python
 COLUMNS, SINGLES, FAMILIES = 0, 1, 2  # what is counted in `used`
@@ -47,6 +47,12 @@ def grown(store: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 @inner
+def _known(score: float) -> bool:
+    """Whether a score was computed: unknown ones are not a number."""
+    return score == score  # noqa: PLR0124
+
+
+@inner
 def _slot(key: Any, keys: Any, places: Any) -> int:
     """Slot of a key, or the free one where it would go."""
     mask = len(places) - 1
@@ -61,7 +67,7 @@ def _rehash(keys: Any, places: Any, new_keys: Any, new_places: Any) -> None:
     for i in range(len(places)):
         if places[i] >= 0:
             slot = _slot(keys[i], new_keys, new_places)
-            new_keys[slot, :] = keys[i]
+            new_keys[slot, 0], new_keys[slot, 1] = keys[i, 0], keys[i, 1]
             new_places[slot] = places[i]
 
 
@@ -69,7 +75,8 @@ def _rehash(keys: Any, places: Any, new_keys: Any, new_places: Any) -> None:
 def family_key(child: int, parents: Any, size: int, skip: int, zobrist: Any) -> Any:
     """Hash of a family; the parent at position `skip` is left out (-1: none)."""
     n = len(zobrist) // 2
-    key = zobrist[n + child].copy()
+    key = new_words(2)
+    key[0], key[1] = zobrist[n + child, 0], zobrist[n + child, 1]
     for i in range(size):
         if i != skip:
             key[0] ^= zobrist[parents[i], 0]
@@ -91,7 +98,7 @@ def make_column(key: Any, store: Any) -> int:
     if place >= len(scores):
         return -1
     slot = _slot(key, keys, places)
-    keys[slot, :] = key
+    keys[slot, 0], keys[slot, 1] = key[0], key[1]
     places[slot] = place
     used[COLUMNS] += 1
     return place
@@ -103,22 +110,24 @@ def find_family(child: int, parents: Any, size: int, skip: int, zobrist: Any, st
     key = family_key(child, parents, size, skip, zobrist)
     place = store[5][_slot(key, store[4], store[5])]
     if place >= 0:
-        out[:] = store[6][place]
+        for k in range(len(out)):
+            out[k] = store[6][place, k]
         return True
     place = find_column(key, store)
-    if place >= 0 and not np.isnan(store[3][place, 0]):
-        out[:] = store[3][place]
+    if place >= 0 and _known(store[3][place, 0]):
+        for k in range(len(out)):
+            out[k] = store[3][place, k]
         return True
+    smaller = new_words(2)
     for i in range(size):
         if i == skip:
             continue
         p = parents[i]
-        smaller = key.copy()
-        smaller[0] ^= zobrist[p, 0]
-        smaller[1] ^= zobrist[p, 1]
+        smaller[0], smaller[1] = key[0] ^ zobrist[p, 0], key[1] ^ zobrist[p, 1]
         place = find_column(smaller, store)
-        if place >= 0 and not np.isnan(store[2][place, 0, p]):
-            out[:] = store[2][place, :, p]
+        if place >= 0 and _known(store[2][place, 0, p]):
+            for k in range(len(out)):
+                out[k] = store[2][place, k, p]
             return True
     return False
 
@@ -131,61 +140,67 @@ def keep_single(key: Any, scores: Any, store: Any) -> bool:
     if place >= len(singles):
         return False
     slot = _slot(key, keys, places)
-    keys[slot, :] = key
+    keys[slot, 0], keys[slot, 1] = key[0], key[1]
     places[slot] = place
-    singles[place] = scores
+    for k in range(len(scores)):
+        singles[place, k] = scores[k]
     used[SINGLES] += 1
     used[FAMILIES] += 1
     return True
 
 
 @part
-def _declared(parents: Any, size: int, skip: int, native: Any) -> Any:
-    """Declared configurations of some parents and one more, by the number of levels of the latter."""
+def _declared(parents: Any, size: int, native: Any) -> Any:
+    """Declared configurations of some parents and one more, by the number of levels of the latter, and their logs."""
     cards, card_values = native[0][3], native[4]
     q = 1.0
     for i in range(size):
-        if i != skip:
-            q *= cards[parents[i]]
-    both = q * card_values
-    return q, both, np.log(both)
+        q *= cards[parents[i]]
+    both, logs = new_floats(len(card_values)), new_floats(len(card_values))
+    for i in range(len(card_values)):
+        both[i] = q * card_values[i]
+        logs[i] = math.log(both[i])
+    return q, both, logs
 
 
 @part
-def family_scores(
+def ensure_family(
     child: int, parents: Any, size: int, skip: int, native: Any, zobrist: Any, store: Any, out: Any
 ) -> int:
-    """Scores of one family under all likelihoods, counted if they are not known.
+    """Scores of one family under all likelihoods, counted if they are not known; the parent at `skip` is left out.
 
-    `native` is (data, recipes, terms, backend, card_values, card_index), or has no rows (then Python must be asked).
+    `native` is from `FamilyScores.native`; it may have no rows, then Python must be asked.
     """
     if find_family(child, parents, size, skip, zobrist, store, out):
         return OK
-    data, recipes, terms, backend, _, card_index = native
+    data, recipes, terms, backend, _, card_index, extend = native
     if data[0].shape[1] == 0:
         return ASK
     # The family is counted as one more parent added to the others; without parents, as it is.
-    members, last = np.empty(size + 1, np.int64), np.empty(1, np.int64)
+    members = new_ints(size + 1)
     m = 0
     for i in range(size):
         if i != skip:
             members[m] = parents[i]
             m += 1
-    m = max(m - 1, 0)
-    last[0] = members[m]
-    q, both, logs = _declared(members, m, -1, native)
+    candidates = new_ints(min(m, 1))
+    if m:
+        m -= 1
+        candidates[0] = members[m]
+    q, both, logs = _declared(members, m, native)
     if q > _EXACT:
         return ASK
     members[m] = child
     found = np.empty((len(out), 1))
-    candidates = last[: size - (skip >= 0)][:1]
-    extend(data, members[: m + 1], (both, logs, card_index), candidates, recipes, terms, backend, found)
-    out[:] = found[:, 0]
+    declared = (both, logs, card_index)
+    call_at(extend, (data, members[: m + 1], declared, candidates, recipes, terms, backend, found))
+    for k in range(len(out)):
+        out[k] = found[k, 0]
     return OK if keep_single(family_key(child, parents, size, skip, zobrist), out, store) else FULL
 
 
 @part
-def fill_column(child: int, parents: Any, size: int, wanted: Any, native: Any, zobrist: Any, store: Any) -> int:
+def ensure_column(child: int, parents: Any, size: int, wanted: Any, native: Any, zobrist: Any, store: Any) -> int:
     """Make sure that a family's column has the scores of all wanted candidates (no parents, nor the child)."""
     key = family_key(child, parents, size, -1, zobrist)
     place = find_column(key, store)
@@ -193,31 +208,27 @@ def fill_column(child: int, parents: Any, size: int, wanted: Any, native: Any, z
         place = make_column(key, store)
         if place < 0:
             return FULL
-    scores, own = store[2][place], store[3][place]
-    if np.isnan(own[0]):
-        base = np.empty(len(own))
-        status = family_scores(child, parents, size, -1, native, zobrist, store, base)
-        if status != OK:
-            return status
-        own[:] = base
-    missing = np.empty(len(wanted), np.int64)
+    scores = store[2][place]
+    missing = new_ints(len(wanted))
     count = 0
     for c in range(len(wanted)):
-        if wanted[c] and np.isnan(scores[0, c]):
+        if wanted[c] and not _known(scores[0, c]):
             missing[count] = c
             count += 1
     if count == 0:
         return OK
-    family = np.empty(size + 1, np.int64)
-    family[:size] = parents[:size]
-    family[size] = child
-    data, recipes, terms, backend, _, card_index = native
-    q, both, logs = _declared(family, size, -1, native)
+    data, recipes, terms, backend, _, card_index, extend = native
+    q, both, logs = _declared(parents, size, native)
     if data[0].shape[1] == 0 or q > _EXACT:
         return ASK
+    family = new_ints(size + 1)
+    for i in range(size):
+        family[i] = parents[i]
+    family[size] = child
     found = np.empty((scores.shape[0], count))
-    extend(data, family, (both, logs, card_index), missing[:count], recipes, terms, backend, found)
-    for i in range(len(found)):
+    declared = (both, logs, card_index)
+    call_at(extend, (data, family, declared, missing[:count], recipes, terms, backend, found))
+    for i in range(scores.shape[0]):
         for m in range(count):
             scores[i, missing[m]] = found[i, m]
     store[7][FAMILIES] += count
