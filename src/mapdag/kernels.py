@@ -32,7 +32,9 @@ FILES = (
     "search/climb.py",
     "search/graph.py",
     "search/moves.py",
+    "search/order.py",
     "search/store.py",
+    "search/tree.py",
     "terms.py",
 )
 

@@ -40,14 +40,15 @@ class FamilyCache:
 
     Attributes
     ----------
-    store, zobrist, native : tuple, array, tuple
-        What the compiled search takes: the scores, keys of the nodes, and the data (or none, to be asked here).
+    store, zobrist, native, ensure : tuple, array, tuple, int
+        What the compiled search takes: the scores, keys of the nodes, the data (or none, to be asked here), and the
+        address of the kernel that adds to the scores.
     """
 
     def __init__(
         self, data: Dataset, likelihoods: Iterable[Likelihood], *, backend: Backend = "auto", threads: int = 1
     ) -> None:
-        from mapdag.search.store import new_store
+        from mapdag.search.store import address_of_ensure, new_store
 
         self.data = data
         self.likelihoods = list(dict.fromkeys(likelihoods))
@@ -56,6 +57,7 @@ class FamilyCache:
         self.store = new_store(n, len(self.likelihoods), columns=2 * n + 16, singles=4 * n + 16)
         self.zobrist = np.random.default_rng(0).integers(0, 2**64, (2 * n, 2), dtype=np.uint64)
         self.native = self._scores.native(serial=threads == 1 or self._scores.estimate() < _WORTH_ASKING)
+        self.ensure = address_of_ensure(self.native, self.zobrist, self.store)
 
     @property
     def families(self) -> int:

@@ -6,7 +6,7 @@ The arrays of a search are grouped in tuples:
   of each node's family;
 - `graph`: see `mapdag.search.graph`;
 - `rules`: (allowed, fixed, max_parents);
-- `problem`: (odds, likelihood's row, native, zobrist): the prior's log-odds and what the store needs.
+- `problem`: (odds, likelihood's row, native, zobrist, address of `ensure`): the prior's log-odds, what the store needs.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from mapdag.kernels import entry, new_floats, new_ints, part
 from mapdag.search.graph import add_arc, delete_arc, list_members
 from mapdag.search.moves import NONE, REVERSE, TOLERANCE, best_move
-from mapdag.search.store import OK, ensure_column, ensure_family, family_key, find_column
+from mapdag.search.store import COLUMN, OK, ensure_at, family_key, find_column
 
 PAUSED, CONVERGED = 3, 4  # more to do; nothing more to do
 
@@ -28,7 +28,7 @@ def refresh(child: int, scores: Any, graph: Any, rules: Any, problem: Any, store
     """Bring the score and the deltas of one node's family up to date."""
     deltas, bounds, own = scores
     allowed, _, max_parents = rules
-    odds, which, native, zobrist = problem
+    odds, which, _, zobrist, _ = problem
     n = len(deltas)
     parents = new_ints(n)
     size = list_members(graph[0][child], parents)
@@ -41,11 +41,11 @@ def refresh(child: int, scores: Any, graph: Any, rules: Any, problem: Any, store
     single = new_floats(store[2].shape[1])
     known = new_floats(size + 1)
     for i in range(-1, size):
-        status = ensure_family(child, parents, size, i, native, zobrist, store, single)
+        status = ensure_at(child, parents, size, i, wanted, problem, store, single)
         if status != OK:
             return status
         known[i + 1] = single[which]
-    status = ensure_column(child, parents, size, wanted, native, zobrist, store)
+    status = ensure_at(child, parents, size, COLUMN, wanted, problem, store, single)
     if status != OK:
         return status
     place = find_column(family_key(child, parents, size, -1, zobrist), store)

@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from mapdag.kernels import call_at, entry, inner, new_floats, new_ints, new_words, part
+from mapdag.kernels import address_of, call_at, entry, inner, new_floats, new_ints, new_words, part
 
 OK, FULL, ASK = 0, 1, 2  # done; the store must grow; the score must be asked for in Python
-COLUMNS, SINGLES, FAMILIES = 0, 1, 2  # what is counted in `used`
+COLUMNS, SINGLES, FAMILIES, STATUS = 0, 1, 2, 3  # what is in `used`
+WHOLE, COLUMN = -1, -2
 
 _EXACT = 2.0**37  # declared configurations up to which products with a number of levels are exact in floats
 
@@ -31,7 +32,7 @@ def new_store(n_nodes: int, n_likelihoods: int, columns: int, singles: int) -> t
         np.zeros((slots[1], 2), dtype=np.uint64),
         np.full(slots[1], -1, dtype=np.int64),
         np.full((singles, n_likelihoods), np.nan),
-        np.zeros(3, dtype=np.int64),
+        np.zeros(4, dtype=np.int64),
     )
 
 
@@ -47,7 +48,7 @@ def grown(store: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 @inner
-def _known(score: float) -> bool:
+def known(score: float) -> bool:
     """Whether a score was computed: unknown ones are not a number."""
     return score == score  # noqa: PLR0124
 
@@ -114,7 +115,7 @@ def find_family(child: int, parents: Any, size: int, skip: int, zobrist: Any, st
             out[k] = store[6][place, k]
         return True
     place = find_column(key, store)
-    if place >= 0 and _known(store[3][place, 0]):
+    if place >= 0 and known(store[3][place, 0]):
         for k in range(len(out)):
             out[k] = store[3][place, k]
         return True
@@ -125,7 +126,7 @@ def find_family(child: int, parents: Any, size: int, skip: int, zobrist: Any, st
         p = parents[i]
         smaller[0], smaller[1] = key[0] ^ zobrist[p, 0], key[1] ^ zobrist[p, 1]
         place = find_column(smaller, store)
-        if place >= 0 and _known(store[2][place, 0, p]):
+        if place >= 0 and known(store[2][place, 0, p]):
             for k in range(len(out)):
                 out[k] = store[2][place, k, p]
             return True
@@ -164,13 +165,10 @@ def _declared(parents: Any, size: int, native: Any) -> Any:
 
 
 @part
-def ensure_family(
+def _ensure_family(
     child: int, parents: Any, size: int, skip: int, native: Any, zobrist: Any, store: Any, out: Any
 ) -> int:
-    """Scores of one family under all likelihoods, counted if they are not known; the parent at `skip` is left out.
-
-    `native` is from `FamilyScores.native`; it may have no rows, then Python must be asked.
-    """
+    """Scores of one family under all likelihoods, counted if they are not known."""
     if find_family(child, parents, size, skip, zobrist, store, out):
         return OK
     data, recipes, terms, backend, _, card_index, extend = native
@@ -200,7 +198,7 @@ def ensure_family(
 
 
 @part
-def ensure_column(child: int, parents: Any, size: int, wanted: Any, native: Any, zobrist: Any, store: Any) -> int:
+def _ensure_column(child: int, parents: Any, size: int, wanted: Any, native: Any, zobrist: Any, store: Any) -> int:
     """Make sure that a family's column has the scores of all wanted candidates (no parents, nor the child)."""
     key = family_key(child, parents, size, -1, zobrist)
     place = find_column(key, store)
@@ -212,7 +210,7 @@ def ensure_column(child: int, parents: Any, size: int, wanted: Any, native: Any,
     missing = new_ints(len(wanted))
     count = 0
     for c in range(len(wanted)):
-        if wanted[c] and not _known(scores[0, c]):
+        if wanted[c] and not known(scores[0, c]):
             missing[count] = c
             count += 1
     if count == 0:
@@ -233,3 +231,39 @@ def ensure_column(child: int, parents: Any, size: int, wanted: Any, native: Any,
             scores[i, missing[m]] = found[i, m]
     store[7][FAMILIES] += count
     return OK
+
+
+@entry
+def ensure(
+    child: int, parents: Any, size: int, skip: int, wanted: Any, native: Any, zobrist: Any, store: Any, out: Any
+) -> None:
+    """Make sure that scores are in the store; what became of it goes to the store's `status`.
+
+    Parameters
+    ----------
+    child, parents, size
+        A family; `parents` may be longer than `size`.
+    skip : int
+        Which parent to leave out of it (`WHOLE`: none); the scores of that family go to `out`, one for each likelihood.
+        `COLUMN`: the scores of the family with each `wanted` candidate added, which stay in the store.
+    native : tuple
+        From `FamilyScores.native`; it may have no rows, then Python must be asked.
+    """
+    if skip == COLUMN:
+        store[7][STATUS] = _ensure_column(child, parents, size, wanted, native, zobrist, store)
+    else:
+        store[7][STATUS] = _ensure_family(child, parents, size, skip, native, zobrist, store, out)
+
+
+@inner
+def ensure_at(child: int, parents: Any, size: int, skip: int, wanted: Any, problem: Any, store: Any, out: Any) -> int:
+    """Do as `ensure` does, by its address; returns the status."""
+    _, _, native, zobrist, address = problem
+    call_at(address, (child, parents, size, skip, wanted, native, zobrist, store, out))
+    return store[7][STATUS]
+
+
+def address_of_ensure(native: tuple[Any, ...], zobrist: Any, store: tuple[Any, ...]) -> int:
+    """Address of `ensure` for the arrays of one cache."""
+    parents, wanted, out = np.empty(1, dtype=np.int64), np.empty(1, dtype=np.bool_), np.empty(1)
+    return address_of(ensure, 0, parents, 0, 0, wanted, native, zobrist, store, out)
