@@ -76,11 +76,11 @@ def obeys(dag, required=(), forbidden=(), max_parents=None, tiers=()):
     )
 
 
-@given(problem=problems(), search=st.sampled_from(["hc", "tabu"]), seed=st.integers(0, 99))
+@given(problem=problems(), search=st.sampled_from(["orders", "hc", "tabu"]), seed=st.integers(0, 99))
 @settings(max_examples=120)
 def test_the_result_obeys_its_constraints_and_cannot_be_improved_by_one_move(problem, search, seed):
     data, objective, constraints = problem
-    special = {"restarts": 2, "perturb": 3} if search == "hc" else {}
+    special = {"hc": {"restarts": 2, "perturb": 3}, "tabu": {}, "orders": {"effort": 0.1}}[search]
     result = md.learn(data, objective, search=search, seed=seed, **constraints, **special)
     assert obeys(result.dag, **constraints)
     scored = md.score(result.dag, data, objective)
@@ -121,8 +121,8 @@ def test_thirty_objectives_count_each_family_once():
     objectives = [
         f"{prior}{like}({a})" for prior in ("", "MU(1/2)+", "MU(c=1)+") for like in ("BDeu", "BDs") for a in (1, 5)
     ]
-    together = md.learn(data, objectives)
-    alone = [md.learn(data, each) for each in objectives]
+    together = md.learn(data, objectives, search="hc")
+    alone = [md.learn(data, each, search="hc") for each in objectives]
     assert [r.dag for r in together] == [r.dag for r in alone]
     assert [r.score for r in together] == [r.score for r in alone]
     assert sum(r.families for r in together) < 0.25 * sum(r.families for r in alone)
@@ -149,13 +149,16 @@ def test_the_cache_counts_what_it_has_not_seen():
 def test_the_store_grows_and_compiled_and_asked_scores_agree(name, monkeypatch):
     data = dataset(name)
     expected = md.learn(data, "BDeu(1)")
-    small = store.new_store
-    monkeypatch.setattr(
-        store,
-        "new_store",
-        lambda n, k, columns, singles: small(n, k, 2, 2) if columns > 99 else small(n, k, columns, singles),
-    )
+    made = []
+
+    def tiny_at_first(n, k, columns, singles):
+        made.append(columns)
+        return new_store(n, k, *((2, 2) if len(made) == 1 else (columns, singles)))
+
+    new_store = store.new_store
+    monkeypatch.setattr(store, "new_store", tiny_at_first)
     assert md.learn(data, "BDeu(1)").trace == expected.trace
+    assert len(made) > 3
     monkeypatch.setattr("mapdag.search.cache._WORTH_ASKING", 0.0)
     asked = md.learn(data, "BDeu(1)", threads=2)
     assert (asked.trace, asked.score) == (expected.trace, expected.score)
@@ -172,19 +175,19 @@ def test_the_result_does_not_depend_on_threads(threads, monkeypatch):
 
 def test_restarts_never_lose_and_are_reproducible():
     data = dataset("insurance_1000")
-    plain = md.learn(data, "BDeu(1)")
-    again = [md.learn(data, "BDeu(1)", restarts=5, perturb=8, seed=seed) for seed in (1, 1, 2)]
+    plain = md.hill_climb(data, "BDeu(1)")
+    again = [md.hill_climb(data, "BDeu(1)", restarts=5, perturb=8, seed=seed) for seed in (1, 1, 2)]
     assert again[0].trace == again[1].trace
     assert all(r.score >= plain.score for r in again)
     assert sum(move.kind == "restart" for move in again[0].trace) == 5
-    assert md.learn(data, "BDeu(1)", restarts=2).trace == md.learn(data, "BDeu(1)", restarts=2).trace
+    assert md.hill_climb(data, "BDeu(1)", restarts=2).trace == md.hill_climb(data, "BDeu(1)", restarts=2).trace
 
 
 def test_restarts_keep_the_best_graph_they_meet():
     # Each pair is independent: hill climbing from the empty graph finds nothing, a perturbed graph may be the best.
     parity = as_dataset([[a, b, a ^ b] for a in (0, 1) for b in (0, 1)] * 25, [2, 2, 2])
     for seed in range(40):
-        result = md.learn(parity, "BDeu(1)", restarts=2, perturb=2, seed=seed)
+        result = md.hill_climb(parity, "BDeu(1)", restarts=2, perturb=2, seed=seed)
         assert result.score >= max((move.score for move in result.trace), default=-math.inf) - TOLERANCE
 
 
@@ -237,10 +240,13 @@ def test_progress_tells_every_step():
     told = []
     result = md.learn(dataset("asia_1000"), progress=told.append)
     assert [p.done for p in told if p.phase == "scoring"][-1] == 8
+    starts = [p for p in told if p.phase == "searching"]
+    assert [p.done for p in starts] == list(range(1, len(starts) + 1))
+    assert starts[-1].done <= starts[-1].total
     moves = [p for p in told if p.phase == "moving"]
-    assert [p.done for p in moves] == list(range(1, len(result.trace) + 1))
-    assert moves[-1].score == pytest.approx(result.score)
-    assert moves[-1].n_arcs == result.dag.n_arcs
+    assert moves[0].done == 1
+    assert max(told, key=lambda p: p.score).score == pytest.approx(result.score)
+    assert told[-1].n_arcs == result.dag.n_arcs
     assert all(p.seconds <= time.perf_counter() for p in told)
 
 
@@ -259,7 +265,7 @@ def test_ones_own_likelihood_works_in_every_search():
         return md.LogLik().score(table) - math.log(table.total) / 2 * (table.r - 1) * table.q
 
     data = dataset("asia_1000")
-    for search in ("hc", "tabu"):
+    for search in ("orders", "hc", "tabu"):
         own = md.learn(data, md.Custom(mdl), search=search)
         assert own.dag == md.learn(data, md.BIC(), search=search).dag
 
@@ -303,7 +309,7 @@ def test_required_pairs_are_oriented_as_the_other_constraints_allow():
 
 def test_constraints_identify_directions():
     data = dataset("asia_1000")
-    free = md.learn(data, "BDeu(1)")
+    free = md.learn(data, "BDeu(1)", search="hc", order="columns")
     assert ("smoke", "lung") in free.reversible
     known = md.learn(data, "BDeu(1)", required=[("smoke", "lung")], start=free.dag)
     assert ("smoke", "lung") in known.compelled
@@ -325,7 +331,7 @@ def test_a_likelihood_must_return_a_number(value):
 
 def test_searches_have_names():
     data = dataset("asia_1000")
-    assert md.hill_climb(data, "BIC", max_parents=2).dag == md.learn(data, "BIC", max_parents=2).dag
+    assert md.hill_climb(data, "BIC", max_parents=2).dag == md.learn(data, "BIC", search="hc", max_parents=2).dag
     assert md.tabu(data, "BIC").trace == md.learn(data, "BIC", search="tabu").trace
     assert "max_parents" in inspect.signature(md.learn).parameters
 
@@ -333,13 +339,13 @@ def test_searches_have_names():
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"search": "ges"}, ParameterError, "search must be one of hc, tabu"),
+        ({"search": "ges"}, ParameterError, "search must be one of orders, hc, tabu"),
         ({"order": "random"}, ParameterError, "order must be"),
-        ({"patience": 3}, ParameterError, "search='hc' takes restarts, perturb, not 'patience'"),
+        ({"search": "hc", "patience": 3}, ParameterError, "search='hc' takes restarts, perturb, not 'patience'"),
         ({"max_iter": 0}, ParameterError, "max_iter must be a whole number of at least 1, got 0"),
         ({"threads": -1}, ParameterError, "threads must be"),
         ({"time_limit": 0}, ParameterError, "time_limit must be a positive number, got 0"),
-        ({"restarts": -1}, ParameterError, "restarts must be"),
+        ({"search": "hc", "restarts": -1}, ParameterError, "restarts must be"),
         ({"search": "tabu", "memory": 0}, ParameterError, "memory must be"),
         ({"max_parents": -1}, ParameterError, "max_parents must be a whole number"),
         ({"required": [("smok", "lung")]}, GraphError, "speaks of 'smok', which is not a column; did you mean 'smoke'"),
@@ -350,9 +356,10 @@ def test_searches_have_names():
         ({"required": [("asia",)]}, ParameterError, r"required must be pairs \(from, to\)"),
         ({"required": "asia"}, ParameterError, r"required must be pairs \(from, to\)"),
         ({"tiers": {"asia": 1}}, ParameterError, "tiers must be a sequence of groups"),
+        ({"effort": -1}, ParameterError, "effort must be a number of at least 0, got -1"),
         ({"seed": -1}, ParameterError, "seed must be a whole number of at least 0, got -1"),
-        ({"restarts": 1.5}, ParameterError, "restarts must be a whole number"),
-        ({"restarts": 1, "perturb": 0}, ParameterError, "perturb must be a whole number of at least 1"),
+        ({"search": "hc", "restarts": 1.5}, ParameterError, "restarts must be a whole number"),
+        ({"search": "hc", "restarts": 1, "perturb": 0}, ParameterError, "perturb must be a whole number of at least 1"),
         ({"threads": "a"}, ParameterError, "threads must be a whole number"),
         ({"start": "[A][B]"}, ParameterError, "start must be a DAG"),
         ({"required": [("asia", "tub"), ("tub", "lung"), ("lung", "asia")]}, CycleError, "asia -> tub -> lung -> asia"),

@@ -58,6 +58,14 @@ def check_whole(name: str, value: Any, *, least: int = 0) -> int:
     return int(value)
 
 
+def check_number(name: str, value: Any, *, least: float) -> float:
+    """Return `value` as a float, or say that it must be a number of at least `least`."""
+    number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+    if not number or not least <= value < math.inf:
+        raise ParameterError(f"{name} must be a number of at least {least:g}, got {value!r}")
+    return float(value)
+
+
 def check_probability(name: str, value: Any) -> float:
     """Return `value` as a float, or say that it must lie strictly between 0 and 1."""
     if not (isinstance(value, (int, float, np.floating)) and 0 < value < 1):

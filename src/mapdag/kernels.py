@@ -33,6 +33,7 @@ FILES = (
     "search/graph.py",
     "search/moves.py",
     "search/order.py",
+    "search/refining.py",
     "search/store.py",
     "search/tree.py",
     "terms.py",

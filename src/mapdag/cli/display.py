@@ -43,6 +43,11 @@ def search_line(show: Callable[[str], None]) -> Callable[[Progress], None]:
     def tell(progress: Progress) -> None:
         if progress.phase == "scoring":
             show(f"scoring nodes {progress.done}/{progress.total}, {progress.families:,} families")
+        elif progress.phase == "searching":
+            show(
+                f"start {progress.done}/{progress.total}, score {progress.score:.3f}, {progress.n_arcs} arcs, "
+                f"{progress.families:,} families"
+            )
         else:
             rate = progress.done / progress.seconds if progress.seconds > 0 else 0.0
             show(

@@ -117,8 +117,12 @@ def _methods(given: list[str]) -> Any:
 
 
 def search_options(  # noqa: PLR0917 - same
-    search: Annotated[str, typer.Option("--search", metavar="NAME", help="hc (hill climbing) or tabu.")] = "hc",
-    order: Annotated[str, typer.Option("--order", metavar="NAME", help="How ties are broken: columns.")] = "columns",
+    search: Annotated[
+        str, typer.Option("--search", metavar="NAME", help="orders (best graphs), hc (hill climbing, fastest) or tabu.")
+    ] = "orders",
+    order: Annotated[
+        str, typer.Option("--order", metavar="NAME", help="How ties are broken: by the data, or by the columns.")
+    ] = "data",
     require: Annotated[
         str | None, typer.Option("--require", metavar="FILE", help="Arcs that must be there (CSV: from,to).")
     ] = None,
@@ -133,6 +137,9 @@ def search_options(  # noqa: PLR0917 - same
         int | None, typer.Option("--max-parents", metavar="K", help="Most parents of a node.")
     ] = None,
     max_iter: Annotated[int | None, typer.Option("--max-iter", metavar="K", help="Most moves to make.")] = None,
+    effort: Annotated[
+        float | None, typer.Option("--effort", metavar="X", help="Multiple of the usual work of a search over orders.")
+    ] = None,
     restarts: Annotated[int, typer.Option("--restarts", metavar="R", help="Random restarts of hill climbing.")] = 0,
     time_limit: Annotated[
         float | None, typer.Option("--time-limit", metavar="S", help="Seconds; then the best graph so far.")
@@ -158,6 +165,8 @@ def search_options(  # noqa: PLR0917 - same
             "threads": threads,
             "seed": seed,
         }
+        if effort is not None:
+            found["effort"] = effort
         return {**found, "restarts": restarts} if restarts else found
 
     return collect

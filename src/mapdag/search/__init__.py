@@ -1,6 +1,7 @@
 """Searches for the DAG with the highest posterior score. Files and printing are unknown here."""
 
 from mapdag.search.cache import FamilyCache
+from mapdag.search.canonical import CanonicalOrder, canonical_order
 from mapdag.search.constraints import Constraints
 from mapdag.search.learning import SEARCHES, Plan, hill_climb, learn, tabu
 from mapdag.search.result import Move, Result
@@ -8,6 +9,7 @@ from mapdag.search.run import Options, Progress
 
 __all__ = [
     "SEARCHES",
+    "CanonicalOrder",
     "Constraints",
     "FamilyCache",
     "Move",
@@ -15,6 +17,7 @@ __all__ = [
     "Plan",
     "Progress",
     "Result",
+    "canonical_order",
     "hill_climb",
     "learn",
     "tabu",

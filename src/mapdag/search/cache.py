@@ -9,7 +9,7 @@ import numpy as np
 from mapdag.objective import FamilyScores
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -59,6 +59,10 @@ class FamilyCache:
         self.native = self._scores.native(serial=threads == 1 or self._scores.estimate() < _WORTH_ASKING)
         self.ensure = address_of_ensure(self.native, self.zobrist, self.store)
 
+    def estimate(self) -> float:
+        """Estimate the nanoseconds to count one node without parents with every candidate."""
+        return self._scores.estimate()
+
     @property
     def families(self) -> int:
         """Families counted so far."""
@@ -106,11 +110,3 @@ class FamilyCache:
         if len(missing):
             self.store[2][place][:, missing] = self._scores.extensions(child, parents, missing.tolist())
             self.store[7][2] += len(missing)
-
-
-def members(mask: int) -> Iterator[int]:
-    """Positions of the bits of a mask, in order."""
-    while mask:
-        low = mask & -mask
-        yield low.bit_length() - 1
-        mask ^= low

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 from mapdag.data import as_dataset
 from mapdag.errors import ParameterError
 from mapdag.objective import DEFAULT, parse
+from mapdag.search.canonical import canonical_order
 from mapdag.search.climbing import climb_hills, walk_tabu
-from mapdag.search.constraints import Constraints
+from mapdag.search.constraints import Constraints, complete_start, make_rules
+from mapdag.search.ordering import search_orders
 from mapdag.search.run import OnProgress, Options
 
 if TYPE_CHECKING:
@@ -28,7 +30,10 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-SEARCHES: Mapping[str, Callable[..., Result]] = MappingProxyType({"hc": climb_hills, "tabu": walk_tabu})
+SEARCHES: Mapping[str, Callable[..., Result]] = MappingProxyType(
+    {"orders": search_orders, "hc": climb_hills, "tabu": walk_tabu}
+)
+TIES = ("data", "columns")
 
 
 @dataclass(frozen=True)
@@ -36,6 +41,7 @@ class Plan:
     """How to search: the options of `learn`, checked, to be used on several tables."""
 
     search: str
+    order: str
     options: Options
     special: Mapping[str, Any]
 
@@ -43,8 +49,8 @@ class Plan:
     def make(
         cls,
         *,
-        search: str = "hc",
-        order: str = "columns",
+        search: str = "orders",
+        order: str = "data",
         required: Iterable[tuple[str, str]] = (),
         forbidden: Iterable[tuple[str, str]] = (),
         tiers: Sequence[Sequence[str]] = (),
@@ -61,8 +67,8 @@ class Plan:
         """Check the options of `learn`."""
         if search not in SEARCHES:
             raise ParameterError(f"search must be one of {', '.join(SEARCHES)}, got {search!r}")
-        if order != "columns":
-            raise ParameterError(f"order must be 'columns', got {order!r}")
+        if order not in TIES:
+            raise ParameterError(f"order must be one of {', '.join(TIES)}, got {order!r}")
         parameters = inspect.signature(SEARCHES[search]).parameters.values()
         known = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
         for name in special:
@@ -78,7 +84,7 @@ class Plan:
             progress=progress,
             catch_interrupt=catch_interrupt,
         )
-        return cls(search, options, special)
+        return cls(search, order, options, special)
 
     def changed(self, **options: Any) -> Plan:
         """Return the same plan with other general options."""
@@ -86,9 +92,18 @@ class Plan:
 
     def run(self, data: Dataset, goals: Sequence[Goal]) -> tuple[Result, ...]:
         """Learn under each objective, sharing one cache of family scores; after Ctrl-C the rest is not begun."""
+        table = data
         objectives = [parse(goal) for goal in goals]
         if not objectives:
             raise ParameterError("objectives must name at least one")
+        names = data.names
+        alike: tuple[tuple[str, ...], ...] = ()
+        for objective in objectives:  # what is wrong is said in the order of the table
+            complete_start(self.options.start, make_rules(self.options.constraints, objective.prior, names), names)
+        if self.order == "data":
+            found = canonical_order(data)
+            data = data.select([names[i] for i in found.columns])
+            alike = tuple(tuple(names[i] for i in group) for group in found.alike)
         cache = self.options.make_cache(data, objectives)
         options, results = self.options, []
         for objective in objectives:
@@ -97,7 +112,7 @@ class Plan:
                 done = threading.Event()
                 done.set()
                 options = replace(options, cancel=done)
-        return tuple(results)
+        return tuple(replace(each, dag=each.dag.reordered(names), data=table, alike=alike) for each in results)
 
 
 def with_options(function: F) -> F:
@@ -124,10 +139,11 @@ def learn(data: Any, objective: Goal | Sequence[Goal] = DEFAULT, **options: Any)
     objective : Objective, Likelihood, str, or a sequence of them
         What to maximise: prior + likelihood, ``MU(c=1) + BDs(alpha=1)`` unless given. Several objectives share one
         cache of family scores and give a tuple of results.
-    search : {"hc", "tabu"}
-        Hill climbing or tabu search.
-    order : {"columns"}
-        How ties are broken: by the order of the columns.
+    search : {"orders", "hc", "tabu"}
+        Search over orders of the nodes, which gives the best graphs; hill climbing, which is the fastest; tabu search.
+    order : {"data", "columns"}
+        How ties are broken: by what the data say of the nodes, so that neither the order of the columns nor names,
+        labels or the order of the rows matter; or by the order of the columns, as R bnlearn does.
     required, forbidden : iterable of (str, str)
         Arcs that must, or must not, be in the graph.
     tiers : sequence of sequences of str
@@ -147,8 +163,8 @@ def learn(data: Any, objective: Goal | Sequence[Goal] = DEFAULT, **options: Any)
     progress : callable, optional
         Called with a `Progress` after every step.
     **options
-        Those above, and the options of one search: ``restarts`` and ``perturb`` of "hc", ``memory`` and ``patience`` of
-        "tabu".
+        Those above, and the options of one search: ``effort`` of "orders", ``restarts`` and ``perturb`` of "hc",
+        ``memory`` and ``patience`` of "tabu".
 
     Returns
     -------

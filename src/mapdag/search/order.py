@@ -1,8 +1,8 @@
 """Search over orders of the nodes, compiled: each node in turn is moved to its best position.
 
-An order is a tuple of arrays over the nodes: `sequence`, the nodes in order; `position` of each; `nodes`, the tree node
-(see `mapdag.search.tree`) with the best parents of each among its predecessors (-1: not known); `dirty`, those whose
-position may not be the best.
+An order is a tuple of arrays over the nodes: `sequence`, the nodes in order; `position` of each (-1: its parents are
+not known yet); `nodes`, the tree node (see `mapdag.search.tree`) with the best parents of each among its predecessors;
+`dirty`, those whose position may not be the best.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mapdag.kernels import call_at, entry, inner
+from mapdag.kernels import call_at, entry, inner, trailing_zeros
 from mapdag.search.climb import CONVERGED, PAUSED
 from mapdag.search.graph import flip
 from mapdag.search.moves import TOLERANCE
@@ -21,7 +21,7 @@ from mapdag.search.store import OK, STATUS
 def new_order(sequence: list[int]) -> tuple[Any, ...]:
     """Make an order whose nodes have no parents yet."""
     n = len(sequence)
-    positions, nodes = np.zeros(n, dtype=np.int64), np.full(n, -1, dtype=np.int64)
+    positions, nodes = np.full(n, -1, dtype=np.int64), np.full(n, -1, dtype=np.int64)
     return np.array(sequence, dtype=np.int64), positions, nodes, np.ones(n, dtype=np.bool_)
 
 
@@ -34,16 +34,21 @@ def _trace_at(child: int, before: Any, search: Any, store: Any, tree: Any) -> An
 
 
 @inner
-def _settle(child: int, node: int, order: Any, relevant: Any) -> None:
-    """Note the new parents of a node; it and all that can be its parents or children become dirty."""
+def _settle(child: int, node: int, order: Any, kept: Any) -> None:
+    """Note the new parents of a node; it and the parents that it won or lost become dirty."""
     nodes, dirty = order[2], order[3]
-    if nodes[child] == node:
+    old = nodes[child]
+    if old == node:
         return
     nodes[child] = node
+    if old < 0:
+        return
     dirty[child] = True
-    for other in range(len(dirty)):
-        if relevant[other, child] or relevant[child, other]:
-            dirty[other] = True
+    for w in range(kept.shape[1]):
+        word = kept[node, w] ^ kept[old, w]
+        while word != 0:
+            dirty[(w << 6) + trailing_zeros(word)] = True
+            word &= word - np.uint64(1)
 
 
 @inner
@@ -54,12 +59,12 @@ def _place(first: int, last: int, moved: int, order: Any, search: Any, store: An
     for i in range(last + 1):
         child = sequence[i]
         if i >= first:
-            position[child] = i
             if moved < 0 or child == moved or tree[10][moved, child]:
                 node = _trace_at(child, before, search, store, tree)
                 if node < 0:
                     return False
-                _settle(child, node, order, tree[10])
+                _settle(child, node, order, tree[2])
+            position[child] = i
         flip(before, child)
     return True
 
@@ -145,8 +150,8 @@ def sweep(order: Any, budget: int, search: Any, store: Any, tree: Any) -> Any:
     """
     dirty = order[3]
     for i in range(len(dirty)):
-        if order[2][i] < 0:
-            if not _place(0, len(dirty) - 1, -1, order, search, store, tree):
+        if order[1][order[0][i]] < 0:
+            if not _place(i, len(dirty) - 1, -1, order, search, store, tree):
                 return store[7][STATUS]
             break
     left = True

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from mapdag.graphs import CPDAG, DAG
     from mapdag.networks import BayesianNetwork
 
-MoveKind = Literal["add", "delete", "reverse", "restart"]
+MoveKind = Literal["add", "delete", "reverse", "reorder", "restart"]
 Stopped = Literal["converged", "max_iter", "time_limit", "interrupted"]
 
 
@@ -24,8 +24,8 @@ class Move:
 
     Attributes
     ----------
-    kind : {"add", "delete", "reverse", "restart"}
-        A restart jumps to another graph; it has no arc.
+    kind : {"add", "delete", "reverse", "reorder", "restart"}
+        A reorder takes the graph of a better order of the nodes, a restart jumps to another graph; they have no arc.
     start, end : str
         The arc, as it was before the move.
     delta : float
@@ -72,6 +72,9 @@ class Result:
         What it was learned from.
     knowledge : tuple of (str, str)
         Arcs whose direction the constraints or the prior impose.
+    alike : tuple of tuples of str
+        Groups of columns that the data cannot tell apart, such as copies of a column: which of them an arc goes to is
+        decided by their names (with ``order="columns"``, where this is empty, by their order).
     """
 
     dag: DAG
@@ -84,6 +87,7 @@ class Result:
     stopped: Stopped
     data: Dataset = field(repr=False)
     knowledge: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    alike: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
 
     @property
     def score(self) -> float:
@@ -134,5 +138,6 @@ class Result:
                     f"{len(self.reversible)} reversible (their direction is not identified)"
                 ),
                 f"{len(self.trace)} moves, {self.families} families, {self.seconds:.3f} s, {ended}",
+                *(f"the data cannot tell apart: {', '.join(group)}" for group in self.alike),
             ]
         )

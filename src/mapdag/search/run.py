@@ -22,6 +22,7 @@ from mapdag.search.result import Move, MoveKind, Result, Stopped
 from mapdag.search.state import State, no_graphs
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from types import TracebackType
 
     from typing_extensions import Self
@@ -40,9 +41,10 @@ class Progress:
     Attributes
     ----------
     phase : str
-        "scoring" while the first families are counted, "moving" afterwards.
+        "scoring" while the first families are counted, "moving" while single arcs change, "searching" while the default
+        search goes through orders of the nodes.
     done, total : int
-        Nodes scored and to be scored in the first phase; moves made, and 0, in the second.
+        Nodes scored and to be scored; moves made, and 0; orders started from and, at most, to start from.
     score : float
         Of the current graph.
     n_arcs, families : int
@@ -165,7 +167,7 @@ class Run:
 
     def begin(self) -> None:
         """Score the start graph and all its neighbours."""
-        self._check_time()
+        self.check_time()
         self._settle("scoring")
         self.score = self.state.likelihood + self.objective.prior.log_prior(self.start)
         self._keep_if_best()
@@ -183,7 +185,7 @@ class Run:
                 self._write_down(*move)
             if moves:
                 self._keep_if_best()
-                self._tell("moving", len(self.trace), 0)
+                self.tell("moving", len(self.trace), 0)
             self._check_limits()
 
     def move(self, kind: int, start: int, end: int, delta: float) -> None:
@@ -191,19 +193,28 @@ class Run:
         self.state.apply(kind, start, end)
         self._write_down(kind, start, end, delta)
         self._keep_if_best()
-        self._tell("moving", len(self.trace), 0)
+        self.tell("moving", len(self.trace), 0)
         self._settle("moving")
         self._check_limits()
 
-    def jump(self, dag: DAG) -> None:
-        """Go on from another graph, which obeys the rules."""
+    def jump(self, dag: DAG, *, note: bool = True) -> None:
+        """Go on from another graph, which obeys the rules; unless it is only another way to get there, note it."""
         before = self.score
         self.state = State(dag, self.objective, self.cache, self.rules)
         self._settle("moving")
         self.score = self.state.likelihood + self.objective.prior.log_prior(dag)
         self._n_arcs = dag.n_arcs
-        self.trace.append(Move("restart", "", "", self.score - before, self.score, dag.n_arcs))
+        if note:
+            self.trace.append(Move("restart", "", "", self.score - before, self.score, dag.n_arcs))
         self._keep_if_best()
+
+    def adopt(self, masks: Sequence[int], score: float) -> None:
+        """Take over a better graph, found by other means than single-arc moves; the state stays where it is."""
+        n_arcs = sum(mask.bit_count() for mask in masks)
+        self.trace.append(Move("reorder", "", "", score - self.best_score, score, n_arcs))
+        self._best, self.best_score = tuple(masks), score
+        self.score, self._n_arcs = score, n_arcs
+        self._check_limits()
 
     def _climb_by_graph(self) -> None:
         nothing = no_graphs()
@@ -219,8 +230,8 @@ class Run:
             done = self.state.settle()
             if phase == "scoring":
                 left = int(self.state.pending.sum())
-                self._tell(phase, len(self.state.nodes) - left, len(self.state.nodes))
-            self._check_time()
+                self.tell(phase, len(self.state.nodes) - left, len(self.state.nodes))
+            self.check_time()
 
     def _write_down(self, kind: int, start: int, end: int, delta: float) -> None:
         self.score += delta
@@ -263,16 +274,18 @@ class Run:
     def _check_limits(self) -> None:
         if self.options.max_iter is not None and len(self.trace) >= self.options.max_iter:
             raise _Stop("max_iter")
-        self._check_time()
+        self.check_time()
 
-    def _check_time(self) -> None:
+    def check_time(self) -> None:
+        """Stop if the time is up, or somebody asks for it."""
         if self.options.cancel is not None and self.options.cancel.is_set():
             raise _Stop("interrupted")
         limit = self.options.time_limit
         if limit is not None and time.perf_counter() - self._began > limit:
             raise _Stop("time_limit")
 
-    def _tell(self, phase: str, done: int, total: int) -> None:
+    def tell(self, phase: str, done: int, total: int) -> None:
+        """Report progress to whoever wants to know."""
         if self.options.progress is not None:
             seconds = time.perf_counter() - self._began
             self.options.progress(Progress(phase, done, total, self.score, self._n_arcs, self.cache.families, seconds))

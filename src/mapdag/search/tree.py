@@ -16,7 +16,8 @@ A tree is a tuple of arrays:
 - `used`: how many nodes and branches there are, and the node that was found last;
 - `relevant`: ``relevant[i, j]``: i is a branch somewhere in the tree of j;
 - `asked`, `wanted`: the family that is being looked at (child, number of parents, parents) and the candidates whose
-  scores it needs: what Python must provide where the compiled code cannot.
+  scores it needs: what Python must provide where the compiled code cannot;
+- `work`: estimated nanoseconds of counting that the nodes are worth, cached or not, and the number of rows.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from mapdag.counts.dispatch import cost_by_bitsets, cost_by_rows
 from mapdag.kernels import address_of, entry, inner, new_floats
 from mapdag.search.graph import contains, flip
 from mapdag.search.moves import TOLERANCE
@@ -33,7 +35,7 @@ from mapdag.search.store import COLUMN, OK, STATUS, WHOLE, ensure_at, family_key
 CROWDED = 5  # the tree must grow
 
 
-def new_tree(n_nodes: int, size: int, branches: int) -> tuple[Any, ...]:
+def new_tree(n_nodes: int, n_rows: int, size: int, branches: int) -> tuple[Any, ...]:
     """Make an empty tree with room for so many nodes and branches."""
     words = (n_nodes + 63) // 64
     return (
@@ -50,15 +52,29 @@ def new_tree(n_nodes: int, size: int, branches: int) -> tuple[Any, ...]:
         np.zeros((n_nodes, n_nodes), dtype=np.bool_),
         np.zeros(n_nodes + 2, dtype=np.int64),
         np.zeros(n_nodes, dtype=np.bool_),
+        np.array([0.0, n_rows]),
     )
 
 
 def larger_tree(tree: tuple[Any, ...]) -> tuple[Any, ...]:
     """Make a tree of twice the size with the same content."""
-    larger = new_tree(len(tree[8]), 2 * len(tree[0]), 2 * len(tree[5]))
+    larger = new_tree(len(tree[8]), 0, 2 * len(tree[0]), 2 * len(tree[5]))
     for old, new in zip(tree, larger, strict=True):
         new[: len(old)] = old
     return larger
+
+
+@inner
+def _cost(child: int, parents: Any, size: int, wanted: Any, cards: Any, n: Any) -> float:
+    """Estimated nanoseconds to count one family with each wanted candidate."""
+    cells: Any = float(cards[child])
+    for i in range(size):
+        cells = min(cells * cards[parents[i]], n)
+    total = 0.0
+    for c in range(len(wanted)):
+        if wanted[c]:
+            total += min(cost_by_bitsets(n, cells, cards[c]), cost_by_rows(n, cells, cards[c]))
+    return total
 
 
 @inner
@@ -71,7 +87,7 @@ def _grow(child: int, parents: Any, size: int, wanted: Any, rules: Any, problem:
     """
     _, fixed, max_parents = rules
     odds, which, _, zobrist, _ = problem
-    own, best, _, start, count, candidate, value, following, _, used, relevant, _, _ = tree
+    own, best, _, start, count, candidate, value, following, _, used, relevant = tree[:11]
     n = len(odds)
     if used[0] == len(own) or used[1] + n > len(value):
         return CROWDED, -1
@@ -81,6 +97,7 @@ def _grow(child: int, parents: Any, size: int, wanted: Any, rules: Any, problem:
         status = ensure_at(child, parents, size, COLUMN, wanted, problem, store, scores)
     if status != OK:
         return status, -1
+    tree[13][0] += _cost(child, parents, size, wanted, problem[2][0][3], tree[13][1])
     prior = 0.0
     for i in range(size):
         prior += odds[parents[i], child]

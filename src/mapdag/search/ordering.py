@@ -1,0 +1,138 @@
+"""Search over orders of the nodes: the default, for quality.
+
+Hill climbing gives a first order. Then each node in turn is moved to its best position, its parents and those of the
+nodes it passes being chosen anew among their predecessors (`mapdag.search.order`). Where nothing gains, arcs are turned
+round at random and the search goes on, keeping what is not worse. The same is done from random orders, and what they do
+better in one place or another is taken over (`mapdag.search.recombination`). Last, single arcs are tried once more.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from mapdag.contracts import check_number
+from mapdag.graphs.bitsets import transpose
+from mapdag.graphs.order import topological_order
+from mapdag.search.moves import TOLERANCE
+from mapdag.search.orders import Orders
+from mapdag.search.recombination import recombine
+from mapdag.search.run import Options, Run
+
+if TYPE_CHECKING:
+    from mapdag.contracts import Objective
+    from mapdag.search.cache import FamilyCache
+    from mapdag.search.recombination import Graph
+    from mapdag.search.result import Result
+
+_STARTS = 12  # orders to start from, and one more for every so many nodes, unless the work allows fewer
+_NODES_PER_START = 20
+_FRUITLESS = 6  # starts in a row without a gain after which the search ends
+# How much counting the search may take, in passes over all pairs of nodes (hill climbing takes two or three).
+_PASSES = 3000.0
+_PASSES_PER_NODE = 10.0
+
+
+def search_orders(objective: Objective, cache: FamilyCache, options: Options, *, effort: float = 1.0) -> Result:
+    """Climb, search over orders, and climb again.
+
+    Parameters
+    ----------
+    objective, cache, options
+        What to maximise, on which data, under which constraints and limits.
+    effort : float
+        How much to do, as a multiple of what is usual; 0: from one order, without turning arcs round at random.
+    """
+    check_number("effort", effort, least=0)
+    run = Run(objective, cache, options)
+    with run:
+        run.begin()
+        run.climb()
+        if len(run.state.nodes) > 1:
+            _Search(run, effort).run()
+    return run.result()
+
+
+class _Search:
+    """The steps of `search_orders` after the first climb."""
+
+    def __init__(self, run: Run, effort: float) -> None:
+        self._run = run
+        self._orders = Orders(run.objective, run.cache, run.rules)
+        prior = run.objective.prior
+        self._arcwise = prior.is_arcwise
+        # What the score has besides the likelihood and the log-odds of the arcs.
+        self._rest = prior.log_prior(run.start) - self._orders.log_odds(run.start)
+        n = len(run.state.nodes)
+        self._rounds = round(effort * (n + 50))
+        self._starts = round(effort * (_STARTS + n / _NODES_PER_START))
+        self._most_work = effort * (_PASSES + _PASSES_PER_NODE * n) * n * run.cache.estimate()
+
+    def run(self) -> None:
+        """Search from several orders, then polish the best graph."""
+        run, orders = self._run, self._orders
+        orders.load_dag(run.best())
+        best = self._walk(self._rounds)
+        fruitless = 0
+        for start in range(1, self._starts):
+            run.tell("searching", start, self._starts)
+            if orders.work > self._most_work or fruitless == _FRUITLESS:
+                break
+            before = math.fsum(best[1])
+            orders.shuffle(run.rng)
+            best = recombine(best, self._walk(self._rounds))
+            self._offer(best)
+            self._return_to(best)
+            best = recombine(best, self._walk(self._rounds // 4))
+            fruitless = 0 if math.fsum(best[1]) - before > TOLERANCE else fruitless + 1
+        self._polish(best)
+
+    def _walk(self, rounds: int) -> Graph:
+        """Settle, then turn arcs round at random, keeping what is not worse; the best graph met."""
+        run, orders = self._run, self._orders
+        self._settle()
+        best, score = self._graph(), orders.score
+        self._offer(best)
+        for _ in range(rounds):
+            if orders.work > self._most_work:
+                break
+            kept = orders.keep()
+            orders.tuck(run.rng)
+            self._settle()
+            best = recombine(best, self._graph())
+            self._offer(best)
+            if orders.score < score - TOLERANCE:
+                orders.restore(kept)
+            score = max(score, orders.score)
+        return best
+
+    def _settle(self) -> None:
+        while not self._orders.step():
+            self._run.check_time()
+
+    def _graph(self) -> Graph:
+        return self._orders.masks(), self._orders.scores()
+
+    def _offer(self, graph: Graph) -> None:
+        """Keep a graph if it is the best so far."""
+        score = math.fsum(graph[1]) + self._rest
+        if self._arcwise and score - self._run.best_score > TOLERANCE and self._orders.is_legal(graph[0]):
+            self._run.adopt(graph[0], score)
+
+    def _polish(self, best: Graph) -> None:
+        """Climb from the best graph, search from where that leads, and so on until nothing gains."""
+        run, orders = self._run, self._orders
+        while True:
+            self._offer(best)
+            before = run.best_score
+            run.jump(run.best() if self._arcwise else orders.dag_of(best[0]), note=not self._arcwise)
+            run.climb()
+            if not run.best_score - before > TOLERANCE or not self._arcwise:
+                return
+            orders.load_dag(run.best())
+            self._settle()
+            best = self._graph()
+
+    def _return_to(self, graph: Graph) -> None:
+        self._orders.load(topological_order(graph[0], transpose(graph[0])))
+        self._settle()

@@ -1,0 +1,178 @@
+"""An order of the nodes under search: its arrays, the graph it stands for, and ways to change it."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mapdag.graphs import DAG
+from mapdag.graphs.bitsets import members
+from mapdag.search.climb import CONVERGED
+from mapdag.search.order import new_order, sweep
+from mapdag.search.store import ASK, FULL
+from mapdag.search.tree import CROWDED, address_of_trace, larger_tree, new_tree
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mapdag.contracts import Objective
+    from mapdag.search.cache import FamilyCache
+    from mapdag.search.constraints import Rules
+
+_BUDGET = 64  # nodes looked at before limits and Ctrl-C are looked at
+
+
+class Orders:
+    """An order under search, with the best parents of each node among its predecessors.
+
+    Parameters
+    ----------
+    objective : Objective
+        Only the part of its prior that is a sum over arcs is looked at.
+    cache : FamilyCache
+    rules : Rules
+    """
+
+    def __init__(self, objective: Objective, cache: FamilyCache, rules: Rules) -> None:
+        self.names = cache.data.names
+        n = len(self.names)
+        self._cache = cache
+        odds = np.where(rules.allowed, objective.prior.log_odds(self.names), 0.0)
+        problem = (odds, cache.index(objective.likelihood), cache.native, cache.zobrist, cache.ensure)
+        rules_as_tuple = (rules.allowed, rules.fixed, rules.max_parents)
+        self._tree = new_tree(n, cache.data.n_rows, 16 * n + 64, 64 * n + 256)
+        address = address_of_trace(rules_as_tuple, problem, cache.store, self._tree)
+        self._search = (rules_as_tuple, problem, address)
+        self._order = new_order(list(range(n)))
+        self._pairs = np.argwhere(rules.fixed).tolist()
+        must = rules.fixed & ~rules.allowed.T
+        self._before = [frozenset(np.flatnonzero(must[:, x]).tolist()) for x in range(n)]
+
+    @property
+    def score(self) -> float:
+        """Likelihood and log-odds of the graph; the order must be settled."""
+        return math.fsum(self.scores())
+
+    @property
+    def work(self) -> float:
+        """Estimated nanoseconds of counting that the sets of parents tried so far are worth, cached or not."""
+        return float(self._tree[13][0])
+
+    def log_odds(self, dag: DAG) -> float:
+        """Log-odds of the arcs of a graph."""
+        odds = self._search[1][0]
+        return math.fsum(odds[p, child] for child in range(len(self.names)) for p in dag.parent_indices(child))
+
+    def load_dag(self, dag: DAG) -> None:
+        """Go on from an order of a graph; every node is looked at."""
+        position = {name: i for i, name in enumerate(self.names)}
+        self.load([position[name] for name in dag.topological_order()])
+        self.dirty_all()
+
+    def dirty_all(self) -> None:
+        """Have every node looked at again."""
+        self._order[3][:] = True
+
+    def load(self, sequence: Sequence[int]) -> None:
+        """Go on from another order; the nodes that get other parents become dirty."""
+        self._order[0][:] = sequence
+        self._order[1][:] = -1
+
+    def shuffle(self, rng: np.random.Generator) -> None:
+        """Put all nodes into a random order, required arcs permitting; every node is looked at."""
+        waiting, left = rng.permutation(len(self.names)).tolist(), set(range(len(self.names)))
+        sequence: list[int] = []
+        while waiting:
+            ready = [x for x in waiting if not left.intersection(self._before[x])]
+            sequence += ready
+            left.difference_update(ready)
+            waiting = [x for x in waiting if x in left]
+        self.load(sequence)
+        self.dirty_all()
+
+    def tuck(self, rng: np.random.Generator) -> None:
+        """Turn a random arc round: its end goes before its start, and takes its ancestors along; or the other way."""
+        masks, sequence = self.masks(), self._order[0].tolist()
+        arcs = [(p, child) for child in range(len(masks)) for p in members(masks[child])]
+        free = [(p, child) for p, child in arcs if p not in self._before[child]]
+        if not free:
+            return
+        start, end = free[int(rng.integers(len(free)))]
+        first, last = sequence.index(start), sequence.index(end)
+        between = sequence[first : last + 1]
+        moved = _ancestors(end, between, masks) if rng.integers(2) else _descendants(start, between, masks)
+        if start in moved:
+            between = [x for x in between if x not in moved or x == end] + [x for x in between if x in moved]
+        else:
+            between = [x for x in between if x in moved] + [x for x in between if x not in moved]
+        if self._obeys(between):
+            self.load(sequence[:first] + between + sequence[last + 1 :])
+
+    def _obeys(self, sequence: Sequence[int]) -> bool:
+        """Whether no node comes before one that must be its parent."""
+        later = set(sequence)
+        for x in sequence:
+            later.remove(x)
+            if later.intersection(self._before[x]):
+                return False
+        return True
+
+    def is_legal(self, masks: Sequence[int]) -> bool:
+        """Whether all pairs are adjacent that must be (a limit on parents may have kept one apart)."""
+        return all(masks[j] >> i & 1 or masks[i] >> j & 1 for i, j in self._pairs)
+
+    def keep(self) -> Any:
+        """Return the order and the parents, to be brought back later."""
+        return tuple(part.copy() for part in self._order)
+
+    def restore(self, kept: Any) -> None:
+        """Bring back what `keep` returned."""
+        for part, old in zip(self._order, kept, strict=True):
+            part[:] = old
+
+    def step(self) -> bool:
+        """Move some dirty nodes to their best positions; tells whether none is left."""
+        status = sweep(self._order, _BUDGET, self._search, self._cache.store, self._tree)
+        if status == FULL:
+            self._cache.grow()
+        elif status == CROWDED:
+            self._tree = larger_tree(self._tree)
+        elif status == ASK:
+            child, size, *parents = self._tree[11].tolist()
+            self._cache.fetch(child, parents[:size], self._tree[12].copy())
+        return bool(status == CONVERGED)
+
+    def scores(self) -> list[float]:
+        """Likelihood and log-odds of each family."""
+        found: list[float] = self._tree[1][self._order[2]].tolist()
+        return found
+
+    def masks(self) -> list[int]:
+        """Parents of each node, as bit masks."""
+        return [int.from_bytes(kept.tobytes(), "little") for kept in self._tree[2][self._order[2]]]
+
+    def dag_of(self, masks: Sequence[int]) -> DAG:
+        """Return a graph as a value."""
+        return DAG.from_parent_masks(self.names, masks, check=False)
+
+
+def _ancestors(end: int, between: Sequence[int], masks: Sequence[int]) -> set[int]:
+    """Return a node and its ancestors among those before it, but for the first."""
+    found, wanted = {end}, masks[end]
+    for x in between[-2:0:-1]:
+        if wanted >> x & 1:
+            found.add(x)
+            wanted |= masks[x]
+    return found
+
+
+def _descendants(start: int, between: Sequence[int], masks: Sequence[int]) -> set[int]:
+    """Return a node and its descendants among those after it, but for the last."""
+    found, known = {start}, 1 << start
+    for x in between[1:-1]:
+        if masks[x] & known:
+            found.add(x)
+            known |= 1 << x
+    return found

@@ -1,0 +1,83 @@
+"""The best of two graphs: where they differ in separate places, each place can be taken from the better one."""
+
+from __future__ import annotations
+
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING
+
+from mapdag.graphs.bitsets import members, transpose
+from mapdag.graphs.order import find_cycle, topological_order
+from mapdag.search.moves import TOLERANCE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    Graph = tuple[list[int], list[float]]
+
+
+def recombine(first: Graph, second: Graph) -> Graph:
+    """Improve a graph with parts of another one.
+
+    Nodes whose parents differ form groups: those that are among the parents in which another one differs belong with
+    it. The scores of groups add up, so each group that scores better is taken from the second graph; where that closes
+    a cycle, with the groups on that cycle, as long as they gain something together.
+
+    Parameters
+    ----------
+    first, second : (masks, scores)
+        Parents of each node as bit masks, and the scores of their families.
+
+    Returns
+    -------
+    (masks, scores)
+    """
+    masks, scores = list(first[0]), list(first[1])
+    groups = _groups(first[0], second[0])
+    gains = [sum(second[1][x] - first[1][x] for x in group) for group in groups]
+    left = dict(enumerate(groups))
+    for i in sorted(left, key=lambda i: (-gains[i], groups[i])):
+        if i in left and gains[i] >= -TOLERANCE:
+            chosen = _close(i, masks, second[0], left, gains)
+            for x in [x for g in chosen for x in left.pop(g)]:
+                masks[x], scores[x] = second[0][x], second[1][x]
+    return masks, scores
+
+
+def _close(
+    first: int, masks: Sequence[int], other: Sequence[int], left: dict[int, list[int]], gains: Sequence[float]
+) -> list[int]:
+    """Groups to take together with one of those that are left, so that there is no cycle; none if they gain nothing."""
+    group_of = {x: i for i, group in left.items() for x in group}
+    tried, chosen, total = list(masks), [first], gains[first]
+    while total >= -TOLERANCE:
+        for x in left[chosen[-1]]:
+            tried[x] = other[x]
+        order = topological_order(tried, transpose(tried))
+        if len(order) == len(tried):
+            return chosen
+        on_cycle = {group_of[x] for x in find_cycle(tried, order) if x in group_of} - set(chosen)
+        if not on_cycle:
+            break
+        chosen.append(max(on_cycle, key=lambda i: (gains[i], -i)))
+        total += gains[chosen[-1]]
+    return []
+
+
+def _groups(first: Sequence[int], second: Sequence[int]) -> list[list[int]]:
+    """Nodes with different parents, in connected groups."""
+    different = sum(1 << x for x in range(len(first)) if first[x] != second[x])
+    linked = [0] * len(first)
+    for x in members(different):
+        for other in members((first[x] ^ second[x]) & different):
+            linked[x] |= 1 << other
+            linked[other] |= 1 << x
+    groups = []
+    while different:
+        group, border = 0, different & -different
+        while border:
+            group |= border
+            border = reduce(or_, (linked[x] for x in members(border))) & ~group
+        groups.append(list(members(group)))
+        different &= ~group
+    return groups

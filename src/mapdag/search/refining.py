@@ -1,0 +1,60 @@
+"""One round of colour refinement over rows, levels and columns, compiled; see `mapdag.search.canonical`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mapdag.kernels import entry, inner, new_words
+
+_BLOCK = 4096  # rows whose colours stay in the cache
+
+
+@inner
+def mix(word: Any) -> Any:
+    """Scramble a word (splitmix64): sums of scrambled words stand for multisets."""
+    z = word + np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+@entry
+def refine(codes: Any, first_level: Any, weights: Any, levels: Any, columns: Any) -> None:
+    """Colour rows by their levels, levels by their rows and their column, and columns by their levels; in place.
+
+    Parameters
+    ----------
+    codes : array (columns, rows)
+    first_level : int64 array (columns + 1,)
+    weights : uint64 array
+        How often each row counts; empty: once.
+    levels, columns : uint64 array
+        Colours.
+    """
+    n = codes.shape[1]
+    seen = np.zeros(len(levels), np.uint64)
+    rows = new_words(_BLOCK)
+    for start in range(0, n, _BLOCK):
+        size = min(_BLOCK, n - start)
+        for i in range(size):
+            rows[i] = 0
+        for c in range(len(codes)):
+            mine = levels[first_level[c] :]
+            for i in range(size):
+                rows[i] += mine[np.uint64(codes[c, start + i])]
+        for i in range(size):
+            rows[i] = mix(rows[i])
+            if len(weights):
+                rows[i] *= weights[start + i]
+        for c in range(len(codes)):
+            here = seen[first_level[c] :]
+            for i in range(size):
+                here[np.uint64(codes[c, start + i])] += rows[i]
+    for c in range(len(codes)):
+        total = mix(np.uint64(first_level[c + 1] - first_level[c]))
+        for level in range(first_level[c], first_level[c + 1]):
+            levels[level] = mix(levels[level] + mix(seen[level] ^ columns[c]))
+            total += levels[level]
+        columns[c] = mix(columns[c] ^ mix(total))
