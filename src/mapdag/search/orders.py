@@ -46,6 +46,7 @@ class Orders:
         address = address_of_trace(rules_as_tuple, problem, cache.store, self._tree)
         self._search = (rules_as_tuple, problem, address)
         self._order = new_order(list(range(n)))
+        self._masks, self._masked = [0] * n, np.full(n, -1, dtype=np.int64)  # of which tree nodes
         self._pairs = np.argwhere(rules.fixed).tolist()
         must = rules.fixed & ~rules.allowed.T
         self._before = [frozenset(np.flatnonzero(must[:, x]).tolist()) for x in range(n)]
@@ -93,13 +94,16 @@ class Orders:
         self.dirty_all()
 
     def tuck(self, rng: np.random.Generator) -> None:
-        """Turn a random arc round: its end goes before its start, and takes its ancestors along; or the other way."""
+        """Turn an arc into a random node round: its end goes before its start with its ancestors; or the other way."""
         masks, sequence = self.masks(), self._order[0].tolist()
-        arcs = [(p, child) for child in range(len(masks)) for p in members(masks[child])]
-        free = [(p, child) for p, child in arcs if p not in self._before[child]]
-        if not free:
+        ends = [x for x, mask in enumerate(masks) if mask]
+        if not ends:
             return
-        start, end = free[int(rng.integers(len(free)))]
+        end = ends[int(rng.integers(len(ends)))]
+        parents = list(members(masks[end]))
+        start = parents[int(rng.integers(len(parents)))]
+        if start in self._before[end]:
+            return
         first, last = sequence.index(start), sequence.index(end)
         between = sequence[first : last + 1]
         moved = _ancestors(end, between, masks) if rng.integers(2) else _descendants(start, between, masks)
@@ -151,7 +155,11 @@ class Orders:
 
     def masks(self) -> list[int]:
         """Parents of each node, as bit masks."""
-        return [int.from_bytes(kept.tobytes(), "little") for kept in self._tree[2][self._order[2]]]
+        now = self._order[2]
+        for x in np.flatnonzero(now != self._masked).tolist():
+            self._masks[x] = int.from_bytes(self._tree[2][now[x]].tobytes(), "little")
+        self._masked[:] = now
+        return list(self._masks)
 
     def dag_of(self, masks: Sequence[int]) -> DAG:
         """Return a graph as a value."""
