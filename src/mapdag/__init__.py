@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from mapdag.contracts import Likelihood, Objective, Prior
     from mapdag.counts import Counter, CountTable
     from mapdag.data import Cuts, Dataset, discretize, read
-    from mapdag.graphs import CPDAG, DAG, Comparison, compare, hamming, meek_closure, random_dag, shd
+    from mapdag.graphs import CPDAG, DAG, Comparison, compare, hamming, meek_closure, n_dags, random_dag, shd, uniform_dag
     from mapdag.io import read_arcs, read_graph, read_network, write_graph, write_network, write_table
     from mapdag.networks import BayesianNetwork, Distribution, fit
     from mapdag.objective import Score, parse, score
@@ -74,6 +74,7 @@ __all__ = [
     "hill_climb",
     "learn",
     "meek_closure",
+    "n_dags",
     "network",
     "parse",
     "qNML",
@@ -86,6 +87,7 @@ __all__ = [
     "shd",
     "tabu",
     "theory",
+    "uniform_dag",
     "write_graph",
     "write_network",
     "write_table",
@@ -96,7 +98,7 @@ _HOME = {
     "mapdag.contracts": "Likelihood Objective Prior",
     "mapdag.counts": "CountTable Counter",
     "mapdag.data": "Cuts Dataset discretize read",
-    "mapdag.graphs": "CPDAG DAG Comparison compare hamming meek_closure random_dag shd",
+    "mapdag.graphs": "CPDAG DAG Comparison compare hamming meek_closure n_dags random_dag shd uniform_dag",
     "mapdag.io": "read_arcs read_graph read_network write_graph write_network write_table",
     "mapdag.networks": "BayesianNetwork Distribution fit",
     "mapdag.objective": "Score parse score",
