@@ -75,7 +75,7 @@ def with_sources(n: int, k: int) -> int:
     [15, 9, 1]
     """
     dags = dag_numbers(n)
-    exactly = sum(
+    exactly: int = sum(
         (-1) ** j * (math.comb(n - k, j) * dags[n - k - j] << (k + j) * (n - k - j)) for j in range(n - k + 1)
     )
     return math.comb(n, k) * exactly
