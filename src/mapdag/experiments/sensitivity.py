@@ -44,7 +44,7 @@ def alpha_sensitivity(
     scores : sequence of str
         Objectives without their alpha.
     alphas : sequence of float, optional
-        25 from 0.1 to 100 unless given.
+        13 from 0.1 to 100 unless given.
     replicates : int
         Samples of each network.
     seed : int
@@ -57,7 +57,7 @@ def alpha_sensitivity(
     >>> [(point.alpha, point.true_arcs) for point in points]
     [(1.0, 8), (100.0, 8)]
     """
-    values = [float(a) for a in (np.logspace(-1, 2, 25) if alphas is None else alphas)]
+    values = [float(a) for a in (np.logspace(-1, 2, 13) if alphas is None else alphas)]
     found = []
     for name in networks:
         truth = network(name)

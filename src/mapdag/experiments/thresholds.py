@@ -13,6 +13,7 @@ from mapdag.theory import (
     favours_arc,
     log_bdeu_factor,
     log_bds_factor,
+    log_bds_factor_leading,
     log_implicit_prior_ratio,
 )
 
@@ -34,6 +35,8 @@ class AgreementPoint(NamedTuple):
         The sign of d_EDF against that under BDeu.
     without_prior : float
         The sign of d_EDF alone against the log Bayes factor under BDs.
+    leading : float
+        The leading term of the log Bayes factor under BDs, constants included, against all of it.
     """
 
     alpha: float
@@ -41,6 +44,7 @@ class AgreementPoint(NamedTuple):
     bds: float
     bdeu: float
     without_prior: float
+    leading: float
 
 
 def random_pair(rng: np.random.Generator) -> Example:
@@ -58,7 +62,7 @@ def random_pair(rng: np.random.Generator) -> Example:
 
 
 def threshold_agreement(
-    alphas: Sequence[float] = (0.5, 1e-1, 1e-2, 1e-4, 1e-8, 1e-16), *, pairs: int = 500, seed: int = 1
+    alphas: Sequence[float] = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 1e-3, 1e-4), *, pairs: int = 500, seed: int = 1
 ) -> tuple[AgreementPoint, ...]:
     """Compare the rules with the Bayes factors on random tables.
 
@@ -78,6 +82,7 @@ def threshold_agreement(
     for alpha in alphas:
         rule = np.array([favours_arc(*pair.tables, alpha) for pair in drawn], dtype=object)
         bds = np.array([log_bds_factor(*pair.tables, alpha) for pair in drawn]) > 0
+        leading = np.array([log_bds_factor_leading(*pair.tables, alpha) for pair in drawn]) > 0
         bdeu = np.array([log_bdeu_factor(*pair.tables, alpha) for pair in drawn]) > 0
         found.append(
             AgreementPoint(
@@ -86,6 +91,7 @@ def threshold_agreement(
                 bds=float(np.mean(rule == bds)),
                 bdeu=float(np.mean((gained < 0) == bdeu)),
                 without_prior=float(np.mean((gained < 0) == bds)),
+                leading=float(np.mean(leading == bds)),
             )
         )
     return tuple(found)

@@ -105,6 +105,16 @@ def log_bds_factor_limits(with_arc: CountTable, without: CountTable) -> Limits:
     return Limits(found.zero + log_implicit_prior_ratio(with_arc, without), found.infinity)
 
 
+@of_pair
+def log_bds_factor_leading(with_arc: CountTable, without: CountTable, alpha: float) -> float:
+    """Leading term of the log Bayes factor under BDs as alpha goes to 0: the difference to `log_bds_factor` vanishes.
+
+    BDeu's leading terms and the implicit prior ratio. Theorem 5 keeps of the former the powers of alpha alone.
+    """
+    bdeu = log_bdeu_leading(with_arc, alpha) - log_bdeu_leading(without, alpha)
+    return bdeu + log_implicit_prior_ratio(with_arc, without)
+
+
 def log_implicit_prior_ratio(with_arc: CountTable, without: CountTable) -> float:
     """Log of the prior odds of an arc that BDs implies relative to BDeu, as alpha goes to 0 (Theorem 5).
 
