@@ -90,7 +90,7 @@ def _show(found: Diagnosis, limit: int | None) -> None:
         typer.echo()
         console.print(_family_table(found, limit))
     told = [
-        (found.unsupported, f"{found.objective} itself would drop"),
+        (found.unsupported, f"dropped by {found.objective} itself"),
         *((found.lost(name), f"kept by U+BDeu, dropped by {name}") for name in ("U+BDs", "MU+BDeu", "MU+BDs")),
         (found.sensitive_to_alpha, "gone within one decade of alpha"),
         (found.sensitive_to_beta, "gone for some beta of MU from 2/(N-1) to 1/2"),

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -21,9 +21,6 @@ from mapdag.graphs import arc_correlation, arc_probability, n_dags
 from mapdag.plots import theory as plots
 from mapdag.plots.figures import matplotlib, save
 from mapdag.theory import EXAMPLE_1, EXAMPLE_2, approximate_arc_probability, limit_curves
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -73,7 +70,7 @@ class _Run:
         self.files: list[tuple[str, str, float]] = []
         self._began = time.perf_counter()
 
-    def write(self, name: str, what: str, rows: Sequence[Any], figure: Figure | None = None) -> None:
+    def write(self, name: str, what: str, rows: Sequence[Any], figure: Any = None) -> None:
         """Write the rows of an experiment, and its figure, and note the time since the last."""
         if rows:
             with (self.out / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:

@@ -49,7 +49,7 @@ def inclusion_along_climb(
     found = []
     for name in priors:
         objective = parse(f"{name}+{likelihood}")
-        for step, dag in enumerate(_graphs(learn(data, objective, search="hc"))):
+        for step, dag in enumerate(_graphs(learn(data, objective, search="hc", order="columns"))):
             mean = float(inclusion_probabilities(objective.prior, dag)[upper].mean())
             found.append(ClimbPoint(name, step, dag.n_arcs, mean))
     return tuple(found)

@@ -105,7 +105,7 @@ def noise_arcs(
                 data = noise_table(
                     n_nodes, n_rows, seed=[seed, n_nodes, n_rows, replicate], concentration=concentration
                 )
-                results = learn(data, list(objectives), search="hc")
+                results = learn(data, list(objectives), search="hc", order="columns")
                 for objective, result in zip(objectives, results, strict=True):
                     found.append(NoisePoint(n_nodes, n_rows, replicate, objective, result.dag.n_arcs))
     return tuple(found)

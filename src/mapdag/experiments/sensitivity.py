@@ -66,7 +66,7 @@ def alpha_sensitivity(
                 progress(f"alpha: {name}, sample {replicate + 1}")
             data = truth.sample(rows, seed=[seed, replicate])
             pairs = [(score, alpha) for score in scores for alpha in values]
-            results = learn(data, [f"{score}({alpha!r})" for score, alpha in pairs], search="hc")
+            results = learn(data, [f"{score}({alpha!r})" for score, alpha in pairs], search="hc", order="columns")
             for (score, alpha), result in zip(pairs, results, strict=True):
                 found.append(AlphaPoint(name, rows, truth.dag.n_arcs, replicate, score, alpha, result.dag.n_arcs))
     return tuple(found)
