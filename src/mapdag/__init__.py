@@ -14,15 +14,26 @@ if TYPE_CHECKING:
     from mapdag.contracts import Likelihood, Objective, Prior
     from mapdag.counts import Counter, CountTable
     from mapdag.data import Cuts, Dataset, discretize, read
-    from mapdag.graphs import CPDAG, DAG, Comparison, compare, hamming, meek_closure, random_dag, shd
+    from mapdag.graphs import (
+        CPDAG,
+        DAG,
+        Comparison,
+        compare,
+        hamming,
+        meek_closure,
+        n_dags,
+        random_dag,
+        shd,
+        uniform_dag,
+    )
     from mapdag.io import read_arcs, read_graph, read_network, write_graph, write_network, write_table
-    from mapdag.networks import BayesianNetwork, Distribution, fit
+    from mapdag.networks import BayesianNetwork, Distribution, fit, kl_divergence
     from mapdag.objective import Score, parse, score
     from mapdag.priors import CS, MU, VSP, LogLinear, MaxParents, U
     from mapdag.reference import catalogue, network
     from mapdag.scores import AIC, BD, BDJ, BIC, K2, BDeu, BDs, Custom, LogLik, eBIC, fNML, qNML
     from mapdag.search import Constraints, Result, hill_climb, learn, tabu
-    from mapdag.theory import alpha_star
+    from mapdag.theory import Diagnosis, alpha_star, diagnose
     from mapdag.validation import CrossValidation, cross_validate
 
 __version__ = "0.1.0"
@@ -50,6 +61,7 @@ __all__ = [
     "Custom",
     "Cuts",
     "Dataset",
+    "Diagnosis",
     "Distribution",
     "Likelihood",
     "LogLik",
@@ -65,6 +77,7 @@ __all__ = [
     "catalogue",
     "compare",
     "cross_validate",
+    "diagnose",
     "discretize",
     "eBIC",
     "errors",
@@ -72,8 +85,10 @@ __all__ = [
     "fit",
     "hamming",
     "hill_climb",
+    "kl_divergence",
     "learn",
     "meek_closure",
+    "n_dags",
     "network",
     "parse",
     "qNML",
@@ -86,6 +101,7 @@ __all__ = [
     "shd",
     "tabu",
     "theory",
+    "uniform_dag",
     "write_graph",
     "write_network",
     "write_table",
@@ -96,15 +112,15 @@ _HOME = {
     "mapdag.contracts": "Likelihood Objective Prior",
     "mapdag.counts": "CountTable Counter",
     "mapdag.data": "Cuts Dataset discretize read",
-    "mapdag.graphs": "CPDAG DAG Comparison compare hamming meek_closure random_dag shd",
+    "mapdag.graphs": "CPDAG DAG Comparison compare hamming meek_closure n_dags random_dag shd uniform_dag",
     "mapdag.io": "read_arcs read_graph read_network write_graph write_network write_table",
-    "mapdag.networks": "BayesianNetwork Distribution fit",
+    "mapdag.networks": "BayesianNetwork Distribution fit kl_divergence",
     "mapdag.objective": "Score parse score",
     "mapdag.priors": "CS MU VSP LogLinear MaxParents U",
     "mapdag.reference": "catalogue network",
     "mapdag.scores": "AIC BD BDJ BIC K2 BDeu BDs Custom LogLik eBIC fNML qNML",
     "mapdag.search": "Constraints Result hill_climb learn tabu",
-    "mapdag.theory": "alpha_star",
+    "mapdag.theory": "Diagnosis alpha_star diagnose",
     "mapdag.validation": "CrossValidation cross_validate",
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names.split()}

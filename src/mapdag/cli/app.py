@@ -11,7 +11,7 @@ from typing import Annotated, NoReturn
 import typer
 
 import mapdag
-from mapdag.cli import learning, networks
+from mapdag.cli import diagnosing, learning, networks, theory
 from mapdag.cli.messages import Warnings, in_flags
 from mapdag.errors import MapdagError, MapdagWarning
 
@@ -40,7 +40,7 @@ def _root(
     del version
 
 
-for module in (learning, networks):
+for module in (learning, networks, diagnosing, theory):
     for command in module.COMMANDS:
         app.command(command.__name__)(command)
 

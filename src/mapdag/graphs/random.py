@@ -22,7 +22,8 @@ def random_dag(
 ) -> DAG:
     """Draw an order of the nodes at random, then each arc along it independently with the same probability.
 
-    This is *not* uniform over DAGs: a graph is the more likely, the more orders it agrees with.
+    This is *not* uniform over DAGs: a graph is the more likely, the more orders it agrees with. For that see
+    `uniform_dag`.
 
     Parameters
     ----------

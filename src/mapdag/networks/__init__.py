@@ -7,7 +7,8 @@ networks that of `mapdag.reference`, and learning graphs that of other layers.
 from __future__ import annotations
 
 from mapdag.networks.distribution import Distribution
+from mapdag.networks.divergence import kl_divergence
 from mapdag.networks.fitting import fit
 from mapdag.networks.network import BayesianNetwork
 
-__all__ = ["BayesianNetwork", "Distribution", "fit"]
+__all__ = ["BayesianNetwork", "Distribution", "fit", "kl_divergence"]

@@ -1,0 +1,292 @@
+"""Sparse data, arc by arc: where BDeu's prior has sunk into configurations nobody saw, and which arcs hang on it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mapdag.contracts import Likelihood, Objective, check_positive
+from mapdag.counts import Counter
+from mapdag.data import as_dataset
+from mapdag.graphs import DAG
+from mapdag.objective import DEFAULT, align, parse
+from mapdag.priors import MU
+from mapdag.scores import BDeu, BDs
+from mapdag.theory.effective import effective_alpha, effective_degrees_of_freedom, effective_parameters
+from mapdag.theory.factors import log_prior_odds
+from mapdag.theory.marginal import log_bds_over_bdeu
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mapdag.counts import CountTable
+
+_DECADES = 3  # how far from alpha a crossing is looked for, either way
+_PER_DECADE = 12
+
+
+@dataclass(frozen=True)
+class FamilySparsity:
+    """How much of one family was observed.
+
+    Attributes
+    ----------
+    node : str
+    parents : tuple of str
+    configurations, observed : int
+        Declared configurations of the parents (q), and those that occur (q_obs).
+    parameters, effective_parameters : int
+        Declared free parameters (r - 1) q, and d_EP: positive cells minus observed configurations.
+    effective_alpha : float
+        What is left of BDeu's alpha in the observed configurations, alpha q_obs / q.
+    log_bds_over_bdeu : float
+        By how much BDs corrects the log score of the family.
+    """
+
+    node: str
+    parents: tuple[str, ...]
+    configurations: int
+    observed: int
+    parameters: int
+    effective_parameters: int
+    effective_alpha: float
+    log_bds_over_bdeu: float
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether some configuration was never observed."""
+        return self.observed < self.configurations
+
+
+@dataclass(frozen=True)
+class ArcSupport:
+    """Log posterior odds of one arc, given the rest of the graph.
+
+    Attributes
+    ----------
+    start, end : str
+    effective_degrees_of_freedom : int
+        d_EDF: effective parameters that the arc adds.
+    log_odds : float
+        Under the objective.
+    log_bdeu, log_bds : float
+        Log Bayes factors under BDeu and BDs at the same alpha, that is with the prior U.
+    log_mu : float
+        Log prior odds under MU(c=1).
+    alpha_range : tuple of float
+        The arc keeps its support for alpha between these, everything else fixed: 0 and infinity where nothing changes
+        within three decades, the alpha of the objective itself where it has none there; both NaN for likelihoods
+        without an alpha.
+    beta_needed : float
+        The smallest beta for which MU with this likelihood supports the arc.
+    """
+
+    start: str
+    end: str
+    effective_degrees_of_freedom: int
+    log_odds: float
+    log_bdeu: float
+    log_bds: float
+    log_mu: float
+    alpha_range: tuple[float, float]
+    beta_needed: float
+
+    @property
+    def supported_by(self) -> tuple[str, ...]:
+        """Which of U+BDeu, U+BDs, MU+BDeu and MU+BDs (MU with c=1) would keep the arc."""
+        odds = {
+            "U+BDeu": self.log_bdeu,
+            "U+BDs": self.log_bds,
+            "MU+BDeu": self.log_bdeu + self.log_mu,
+            "MU+BDs": self.log_bds + self.log_mu,
+        }
+        return tuple(name for name, value in odds.items() if value > 0)
+
+    @property
+    def lost_by(self) -> tuple[str, ...]:
+        """Which of the four would drop it."""
+        kept = self.supported_by
+        return tuple(name for name in ("U+BDeu", "U+BDs", "MU+BDeu", "MU+BDs") if name not in kept)
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What sparse data do to a graph; see `diagnose`.
+
+    Attributes
+    ----------
+    objective : Objective
+    alpha : float
+        The imaginary sample size of the comparison.
+    n_nodes, n_rows : int
+    families : tuple of FamilySparsity
+        One for each node.
+    arcs : tuple of ArcSupport
+        One for each arc, the weakest first.
+    """
+
+    objective: Objective
+    alpha: float
+    n_nodes: int
+    n_rows: float
+    families: tuple[FamilySparsity, ...]
+    arcs: tuple[ArcSupport, ...]
+
+    @property
+    def sparse_families(self) -> tuple[FamilySparsity, ...]:
+        """Families with configurations that were never observed, the sparsest first."""
+        sparse = [family for family in self.families if family.is_sparse]
+        return tuple(sorted(sparse, key=lambda family: family.observed / family.configurations))
+
+    @property
+    def unsupported(self) -> tuple[ArcSupport, ...]:
+        """Arcs that the objective itself would drop."""
+        return tuple(arc for arc in self.arcs if not arc.log_odds > 0)
+
+    def lost(self, objective: str) -> tuple[ArcSupport, ...]:
+        """Arcs that U+BDeu keeps and one of "U+BDs", "MU+BDeu", "MU+BDs" drops."""
+        return tuple(arc for arc in self.arcs if arc.log_bdeu > 0 and objective in arc.lost_by)
+
+    @property
+    def sensitive_to_alpha(self) -> tuple[ArcSupport, ...]:
+        """Arcs with support that vanishes within one decade of alpha, up or down."""
+        low, high = self.alpha / 10, self.alpha * 10
+        return tuple(a for a in self.arcs if a.log_odds > 0 and (a.alpha_range[0] > low or a.alpha_range[1] < high))
+
+    @property
+    def sensitive_to_beta(self) -> tuple[ArcSupport, ...]:
+        """Arcs with support that MU would not give for some beta between 2/(N - 1), which is c = 1, and 1/2."""
+        smallest = min(2 / (self.n_nodes - 1), 0.5) if self.n_nodes > 1 else 0.5
+        return tuple(a for a in self.arcs if a.log_odds > 0 and a.beta_needed >= smallest)
+
+
+def diagnose(
+    graph: Any,
+    data: Any,
+    objective: str | Objective | Likelihood = DEFAULT,
+    *,
+    alpha: float | None = None,
+) -> Diagnosis:
+    """Say what sparse data do to the families and arcs of a graph.
+
+    Parameters
+    ----------
+    graph : DAG, or anything that has one as its ``dag``
+        A graph, a network, or the result of a search.
+    data : Dataset, or anything that `mapdag.read` takes
+        With a column for every node, and no other.
+    objective : Objective, Likelihood or str
+        Under which arcs are judged.
+    alpha : float, optional
+        For comparing BDeu and BDs where the objective has none; 1 unless given. Otherwise the objective's own.
+
+    Returns
+    -------
+    Diagnosis
+
+    Examples
+    --------
+    >>> import mapdag as md
+    >>> rows = [[0, 0, 0, 0]] * 3 + [[1, 1, 0, 0]] * 3 + [[1, 0, 1, 0]] * 3 + [[0, 1, 1, 1]] * 3
+    >>> data = md.Dataset.from_codes(rows, names=["X", "Z", "W", "Y"], levels=[2, 2, 2, 2])
+    >>> graph = md.DAG(data.names, [("Z", "X"), ("W", "X"), ("Y", "X")])
+    >>> found = diagnose(graph, data, "U+BDeu(1)")
+    >>> [(family.node, family.observed, family.configurations) for family in found.sparse_families]
+    [('X', 4, 8)]
+    >>> [(arc.start, arc.end, arc.supported_by) for arc in found.lost("U+BDs")]
+    [('Y', 'X', ('U+BDeu',))]
+    """
+    dag = graph if isinstance(graph, DAG) else graph.dag
+    objective = parse(objective)
+    table = as_dataset(data)
+    align(dag, table)
+    own = getattr(objective.likelihood, "alpha", None)
+    used = check_positive("alpha", own if own is not None else 1.0 if alpha is None else alpha)
+    counter = Counter(table)
+    index = {name: i for i, name in enumerate(table.names)}
+
+    def count(node: str, parents: tuple[str, ...]) -> CountTable:
+        return counter.table(index[node], sorted(index[p] for p in parents))
+
+    families, arcs = [], []
+    for node in dag.nodes:
+        parents = dag.parents(node)
+        full = count(node, parents)
+        families.append(_family(node, parents, full, used))
+        for parent in parents:
+            smaller = count(node, tuple(p for p in parents if p != parent))
+            arcs.append(_arc(dag, (parent, node), (full, smaller), objective, used))
+    arcs.sort(key=lambda arc: arc.log_odds)
+    return Diagnosis(objective, used, len(dag.nodes), table.total, tuple(families), tuple(arcs))
+
+
+def _family(node: str, parents: tuple[str, ...], table: CountTable, alpha: float) -> FamilySparsity:
+    return FamilySparsity(
+        node=node,
+        parents=parents,
+        configurations=table.q,
+        observed=table.q_obs,
+        parameters=(table.r - 1) * table.q,
+        effective_parameters=effective_parameters(table),
+        effective_alpha=effective_alpha(table, alpha),
+        log_bds_over_bdeu=log_bds_over_bdeu(table, alpha),
+    )
+
+
+def _arc(
+    dag: DAG, ends: tuple[str, str], tables: tuple[CountTable, CountTable], objective: Objective, alpha: float
+) -> ArcSupport:
+    def gain(likelihood: Likelihood) -> float:
+        return likelihood.score(tables[0]) - likelihood.score(tables[1])
+
+    factor = gain(objective.likelihood)
+    prior = log_prior_odds(objective.prior, dag, *ends)
+    limits = (math.nan, math.nan)
+    if isinstance(objective.likelihood, BDeu | BDs):
+        score = type(objective.likelihood)
+        limits = _alpha_range(lambda a: gain(score(a)) + prior, alpha)
+    # MU multiplies the odds by (beta / 2) / (1 - beta): what makes them 1?
+    needed = 1 / (1 + 0.5 * math.exp(min(factor, 700.0)))
+    beta = min(2 / (len(dag.nodes) - 1), 0.5)
+    return ArcSupport(
+        start=ends[0],
+        end=ends[1],
+        effective_degrees_of_freedom=effective_degrees_of_freedom(*tables),
+        log_odds=factor + prior,
+        log_bdeu=gain(BDeu(alpha)),
+        log_bds=gain(BDs(alpha)),
+        log_mu=float(MU(beta).log_odds(dag.nodes)[0, 0]),
+        alpha_range=limits,
+        beta_needed=needed,
+    )
+
+
+def _alpha_range(log_odds: Callable[[float], float], alpha: float) -> tuple[float, float]:
+    """Return the alphas around this one between which the odds stay above 1."""
+    if not log_odds(alpha) > 0:
+        return alpha, alpha
+    limits = []
+    for direction, never in ((-1, 0.0), (1, math.inf)):
+        steps = alpha * 10.0 ** (direction * np.arange(1, _DECADES * _PER_DECADE + 1) / _PER_DECADE)
+        inside, outside = alpha, None
+        for step in steps.tolist():
+            if not log_odds(step) > 0:
+                outside = step
+                break
+            inside = step
+        limits.append(never if outside is None else _crossing(log_odds, inside, outside))
+    return limits[0], limits[1]
+
+
+def _crossing(log_odds: Callable[[float], float], inside: float, outside: float) -> float:
+    """Halve until four digits are known."""
+    while abs(math.log(outside / inside)) > 1e-4:
+        middle = math.sqrt(inside * outside)
+        if log_odds(middle) > 0:
+            inside = middle
+        else:
+            outside = middle
+    return inside

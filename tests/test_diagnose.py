@@ -1,0 +1,105 @@
+"""The diagnosis of sparse data: families, arcs, and how far each is from vanishing."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import mapdag as md
+from mapdag import theory
+from mapdag.errors import GraphError
+from strategies import as_dataset, small_data
+
+
+@pytest.fixture(scope="module")
+def learned():
+    data = md.network("insurance").sample(300, seed=1)
+    return md.learn(data, "U+BDeu(10)", search="hc", order="columns")
+
+
+@given(case=small_data(min_columns=2), data=st.data())
+def test_families_and_arcs_are_those_of_the_scores(case, data):
+    rows, cards = case
+    table = as_dataset(rows, cards)
+    arcs = [(a, b) for i, b in enumerate(table.names) for a in table.names[:i] if data.draw(st.booleans())]
+    dag = md.DAG(table.names, arcs)
+    found = md.diagnose(dag, table, "MU(1/2)+BDs(2)")
+    assert [family.node for family in found.families] == list(dag.nodes)
+    for family in found.families:
+        codes = {tuple(row[table.names.index(p)] for p in family.parents) for row in rows}
+        assert family.observed == len(codes)
+        assert family.configurations == math.prod(cards[table.names.index(p)] for p in family.parents)
+        assert family.effective_alpha == pytest.approx(2 * family.observed / family.configurations)
+    assert {(arc.start, arc.end) for arc in found.arcs} == set(dag.arcs)
+    for arc in found.arcs:
+        smaller = dag.without_arc(arc.start, arc.end)
+        for objective, value in (
+            ("MU(1/2)+BDs(2)", arc.log_odds),
+            ("BDeu(2)", arc.log_bdeu),
+            ("BDs(2)", arc.log_bds),
+        ):
+            expected = md.score(dag, table, objective) - md.score(smaller, table, objective)
+            assert value == pytest.approx(expected, abs=1e-9)
+
+
+def test_arcs_come_weakest_first_and_each_is_judged_by_four_scores(learned):
+    found = md.diagnose(learned, learned.data, "U+BDeu(10)")
+    odds = [arc.log_odds for arc in found.arcs]
+    assert odds == sorted(odds)
+    assert not found.unsupported
+    for arc in found.arcs:
+        assert set(arc.supported_by) | set(arc.lost_by) == {"U+BDeu", "U+BDs", "MU+BDeu", "MU+BDs"}
+        expected = theory.log_bayes_factor(learned.dag, learned.data, arc.start, arc.end, "MU(c=1)+BDs(10)")
+        assert ("MU+BDs" in arc.supported_by) == (expected > 0)
+        assert arc.log_bds + arc.log_mu == pytest.approx(expected, abs=1e-9)
+
+
+def test_an_arc_vanishes_where_the_diagnosis_says(learned):
+    found = md.diagnose(learned, learned.data, "U+BDeu(10)")
+    assert found.sensitive_to_alpha
+    for arc in found.arcs:
+        low, high = arc.alpha_range
+        assert low <= 10 <= high
+
+        def odds(alpha, arc=arc):
+            return theory.log_bayes_factor(learned.dag, learned.data, arc.start, arc.end, f"BDeu({alpha!r})")
+
+        if low > 0:
+            assert odds(low * 1.001) > 0 >= odds(low * 0.999)
+        if math.isfinite(high):
+            assert odds(high * 0.999) > 0 >= odds(high * 1.001)
+    for arc in found.arcs[:10]:
+        for beta, kept in ((arc.beta_needed * 0.99, False), (min(arc.beta_needed * 1.01, 0.9999), True)):
+            objective = md.MU(beta) + md.BDeu(10)
+            odds = theory.log_bayes_factor(learned.dag, learned.data, arc.start, arc.end, objective)
+            assert (odds > 0) == kept
+
+
+def test_a_constant_parent_is_a_tie_under_bds(learned):
+    found = md.diagnose(learned, learned.data, "U+BDeu(10)")
+    constant = [arc for arc in found.arcs if arc.start == "Theft"]
+    assert len(constant) == 9
+    assert all(arc.log_bds == 0 and arc.log_bdeu > 0 for arc in constant)
+    assert {(arc.start, arc.end) for arc in constant} <= {(arc.start, arc.end) for arc in found.lost("U+BDs")}
+
+
+def test_objectives_without_an_alpha_are_diagnosed_at_one_that_is_given(learned):
+    found = md.diagnose(learned.dag, learned.data, "BIC", alpha=5)
+    assert found.alpha == 5
+    assert all(math.isnan(arc.alpha_range[0]) for arc in found.arcs)
+    assert found.sensitive_to_alpha == ()
+    assert md.diagnose(learned.dag, learned.data, "BIC").alpha == 1
+    assert md.diagnose(learned.dag, learned.data, "BDs(3)", alpha=5).alpha == 3
+    assert md.diagnose(learned.fit(), learned.data).objective == md.parse("MU(c=1)+BDs(1)")
+
+
+def test_arcs_without_support_are_named():
+    data = as_dataset(np.random.default_rng(1).integers(0, 2, (200, 3)), [2, 2, 2])
+    found = md.diagnose(md.DAG(data.names, [("X0", "X1")]), data, "MU(1/2)+BDs(1)")
+    assert [(arc.start, arc.end) for arc in found.unsupported] == [("X0", "X1")]
+    assert found.arcs[0].alpha_range == (1, 1)
+    assert found.sparse_families == ()
+    with pytest.raises(GraphError, match="the graph lacks"):
+        md.diagnose(md.DAG(["X0"]), data)
