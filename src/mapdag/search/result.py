@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from mapdag.graphs import meek_closure
+from mapdag.graphs.drawable import Drawable
 
 if TYPE_CHECKING:
     from mapdag.contracts import Objective
@@ -49,7 +50,7 @@ class Move:
 
 
 @dataclass(frozen=True, repr=False)
-class Result:
+class Result(Drawable):
     """A learned graph, its score and how it was found.
 
     Attributes
