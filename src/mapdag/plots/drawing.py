@@ -24,7 +24,7 @@ HEAD = 8.0  # length of an arrowhead
 _PADDING = 10.0
 _NARROWEST = 34.0
 _PORTS = 11.0  # most pixels between the ends of two arcs at one box
-THIN, THICK = 0.8, 4.2  # widths of the weakest and the strongest arc
+THIN, THICK = 0.7, 3.0  # widths of the weakest and the strongest arc
 PLAIN = 1.4
 
 
@@ -79,7 +79,7 @@ def thickness(strength: float) -> float:
     """Return the width of an arc of this bootstrap strength, between 0 and 1.
 
     >>> thickness(1.0)
-    4.2
+    3.0
     """
     return THIN + (THICK - THIN) * strength
 

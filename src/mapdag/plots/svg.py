@@ -6,6 +6,7 @@ style sheet of a page can override them.
 
 from __future__ import annotations
 
+import re
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,8 @@ from mapdag.plots.lettering import FONT, FONT_SIZE
 if TYPE_CHECKING:
     from mapdag.plots.drawing import Box, Drawing, Line
     from mapdag.plots.layout import Point
+
+_UNSPEAKABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 INK = "#1f2933"
 PAPER = "#ffffff"
@@ -80,13 +83,13 @@ def _line(line: Line, number: int) -> str:
 
 
 def _box(box: Box, number: int, *, interactive: bool) -> str:
-    reach = f' tabindex="0" role="button" aria-label="{escape(box.name)}"' if interactive else ""
-    title = "" if interactive else f"<title>{escape(box.name)}</title>"
+    reach = f' tabindex="0" role="button" aria-label="{_text(box.name)}"' if interactive else ""
+    title = "" if interactive else f"<title>{_text(box.name)}</title>"
     x, y = box.x - box.width / 2, box.y - box.height / 2
     return (
         f'<g class="node" data-node="{number}"{reach}>{title}'
         f'<rect x="{_n(x)}" y="{_n(y)}" width="{_n(box.width)}" height="{_n(box.height)}" rx="7"/>'
-        f'<text x="{_n(box.x)}" y="{_n(box.y)}" fill="{INK}" stroke="none">{escape(box.label)}</text></g>'
+        f'<text x="{_n(box.x)}" y="{_n(box.y)}" fill="{INK}" stroke="none">{_text(box.label)}</text></g>'
     )
 
 
@@ -96,6 +99,15 @@ def _dashes(kind: str) -> str:
 
 def _point(point: Point) -> str:
     return f"{_n(point[0])} {_n(point[1])}"
+
+
+def _text(name: str) -> str:
+    """Escape a name, and replace what XML cannot hold.
+
+    >>> _text("a<b\\x01")
+    'a&lt;b\ufffd'
+    """
+    return escape(_UNSPEAKABLE.sub("\ufffd", name))
 
 
 def _n(value: float) -> str:
