@@ -104,8 +104,8 @@ def _point(point: Point) -> str:
 def _text(name: str) -> str:
     """Escape a name, and replace what XML cannot hold.
 
-    >>> _text("a<b\\x01")
-    'a&lt;b\ufffd'
+    >>> _text("a < b")
+    'a &lt; b'
     """
     return escape(_UNSPEAKABLE.sub("\ufffd", name))
 

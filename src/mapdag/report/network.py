@@ -72,8 +72,8 @@ def panel(
 
 _HELP = (
     "Drag to move, scroll to zoom. Point at a node or an arc for what is known of it; click a node for its Markov "
-    f"blanket. With the keyboard: Tab from node to node, Enter to choose, arrows to move, + and {MINUS} to zoom, Esc to "
-    "let go."
+    f"blanket. With the keyboard: Tab from node to node, Enter to choose, arrows to move, + and {MINUS} to zoom, Esc "
+    "to let go."
 )
 
 
