@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mapdag as md
+from mapdag.plots import placing
 from mapdag.plots.crossings import count_crossings, refine
 from mapdag.plots.drawing import Link, compose, thickness
 from mapdag.plots.graphs import draw, to_svg
@@ -33,11 +34,14 @@ def result():
     return md.learn(md.network("asia").sample(1500, seed=2))
 
 
-@given(acyclic(), st.data())
-def test_boxes_never_overlap_and_arcs_go_down(graph, data):
+@given(acyclic(), st.data(), st.booleans())
+def test_boxes_never_overlap_and_arcs_go_down(graph, data, is_large):
     n, edges = graph
     widths = data.draw(st.lists(st.floats(20, 200), min_size=n, max_size=n))
-    layout = arrange(widths, edges)
+    with pytest.MonkeyPatch.context() as patch:
+        if is_large:
+            patch.setattr(placing, "_OPTIMAL", -1)
+        layout = arrange(widths, edges)
     for a, b in edges:
         assert layout.places[a][1] + BOX_HEIGHT < layout.places[b][1]
     for i, j in combinations(range(n), 2):
@@ -103,6 +107,13 @@ def test_a_large_network_is_laid_out_whole():
     drawing = draw(dag)
     assert len(drawing.boxes) == len(dag.nodes)
     assert {(line.link.start, line.link.end) for line in drawing.lines} == set(dag.arcs)
+
+
+def test_a_dense_graph_is_drawn_in_reasonable_time():
+    names = [f"X{i}" for i in range(60)]
+    rng = np.random.default_rng(1)
+    arcs = [(a, b) for a, b in combinations(names, 2) if rng.random() < 0.3]
+    assert len(draw(md.DAG(names, arcs)).lines) == len(arcs) > 400
 
 
 def test_curves_begin_and_end_at_their_boxes():

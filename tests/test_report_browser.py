@@ -100,7 +100,7 @@ def test_pointing_at_an_arc_tells_what_it_is_worth(visit, report):
     page = visit(report)
     row = page.locator("#arc-table tbody tr").first
     cells = row.locator("td").all_inner_texts()
-    curve = page.locator('.arc[data-arc="0"] .line')
+    curve = page.locator(f'.arc[data-arc="{row.get_attribute("data-row")}"] .line')
     x, y = curve.evaluate(
         "e => { const p = e.getPointAtLength(e.getTotalLength() / 2), m = e.getScreenCTM();"
         "return [m.a * p.x + m.e, m.d * p.y + m.f]; }"
@@ -192,10 +192,13 @@ def test_tables_are_sorted_filtered_and_linked(visit, report, result):
     heading = page.locator("#arc-table th", has_text="score lost")
     lost = lambda: page.locator("#arc-table tbody tr td:nth-child(4)").all_inner_texts()  # noqa: E731
     numbers = lambda: [float(text.replace(",", "").replace("\N{MINUS SIGN}", "-")) for text in lost()]  # noqa: E731
-    heading.get_by_role("button").click()
     assert numbers() == sorted(numbers(), reverse=True)
     heading.get_by_role("button").click()
     assert numbers() == sorted(numbers())
+    heading.get_by_role("button").click()
+    assert numbers() == sorted(numbers(), reverse=True)
+    page.locator("#arc-table th", has_text="from").get_by_role("button").click()
+    assert page.locator("#arc-table th[aria-sort]").inner_text() == "from"
     page.locator("#node-table tbody tr", has_text="bronc").first.click()
     assert page.locator("#details h3").inner_text() == "bronc"
     page.locator("#arc-table tbody tr").first.click()

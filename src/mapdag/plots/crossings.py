@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _SWEEPS = 24
 _PATIENCE = 6  # sweeps without progress
+_WORK = 60_000  # links to look at in all sweeps together: dense graphs get fewer of them
 
 
 def refine(rows: Sequence[Sequence[int]], links: Sequence[Edge]) -> Rows:
@@ -31,17 +32,18 @@ def refine(rows: Sequence[Sequence[int]], links: Sequence[Edge]) -> Rows:
     for a, b in links:
         below[a].append(b)
         above[b].append(a)
+    sweeps = min(_SWEEPS, 1 + _WORK // (len(links) + 1))
     current = [list(row) for row in rows]
-    _swap(current, above, below)
+    _swap(current, above, below, sweeps)
     best, fewest, stale = [list(row) for row in current], count_crossings(current, links), 0
-    for sweep in range(_SWEEPS):
+    for sweep in range(sweeps):
         if not fewest or stale == _PATIENCE:
             break
         down = sweep % 2 == 0
         in_turn = current if down else current[::-1]
         for fixed, row in pairwise(in_turn):
             _sort(row, fixed, above if down else below)
-        _swap(current, above, below)
+        _swap(current, above, below, sweeps)
         crossings = count_crossings(current, links)
         stale += 1
         if crossings < fewest:
@@ -78,10 +80,10 @@ def _sort(row: list[int], fixed: Sequence[int], neighbours: Rows) -> None:
         row[i] = vertex
 
 
-def _swap(rows: Rows, above: Rows, below: Rows) -> None:
-    """Swap neighbours in a layer while that takes away crossings."""
+def _swap(rows: Rows, above: Rows, below: Rows, most: int) -> None:
+    """Swap neighbours in a layer while that takes away crossings, at most so many times each."""
     place = {vertex: i for row in rows for i, vertex in enumerate(row)}
-    for _ in range(_SWEEPS):
+    for _ in range(most):
         better = False
         for row in rows:
             for i in range(len(row) - 1):

@@ -1,8 +1,8 @@
-"""Layered drawing, step by step: which layer a node is in, its order there, and its place.
+"""Layered drawing, the first two steps: which layer a node is in, and its order there.
 
-The three steps of Sugiyama, Tagawa and Toda (1981). Layers and places are the optima of linear programs, as in Gansner,
-Koutsofios, North and Vo (1993), "A technique for drawing directed graphs"; the order starts from igraph's and is
-refined in `crossings`. Vertices are numbers here; names, boxes and curves are in other modules.
+The steps of Sugiyama, Tagawa and Toda (1981). Layers, and places in `placing`, are the optima of linear programs, as in
+Gansner, Koutsofios, North and Vo (1993), "A technique for drawing directed graphs"; the order starts from igraph's and
+is refined in `crossings`. Vertices are numbers here; names, boxes and curves are in other modules.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 
 from mapdag.errors import MissingExtraError
 from mapdag.plots.crossings import refine
+from mapdag.plots.programs import entries, minimise
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Edge = tuple[int, int]
-
-# What it costs an edge to lean: most between two dummies, so that long edges run straight.
-_LEAN = (1.0, 2.0, 8.0)
 
 
 @dataclass(frozen=True)
@@ -83,35 +81,6 @@ def order_layers(graph: Layered) -> list[list[int]]:
     return refine(rows, links)
 
 
-def place(graph: Layered, rows: Sequence[Sequence[int]], widths: Sequence[float], gap: float) -> NDArray[np.float64]:
-    """Find the horizontal centres of all vertices: short and straight edges, no two boxes closer than `gap`.
-
-    Minimises the weighted sum of abs(x_a - x_b) over the links, subject to the order within the layers.
-    """
-    links = np.array(graph.links, dtype=np.int64).reshape(-1, 2)
-    n, m = len(graph.layer), len(links)
-    beside = np.array([pair for row in rows for pair in pairwise(row)], dtype=np.int64).reshape(-1, 2)
-    half = np.array([*(width / 2 for width in widths), *([0.0] * (n - graph.n_real))])
-    apart = half[beside].sum(axis=1) + gap
-    lean = np.array(_LEAN)[(links >= graph.n_real).sum(axis=1)]
-    # Unknowns: the places, and how far each link leans. lean >= a - b, lean >= b - a, right - left >= apart.
-    each, shift = np.arange(m), n + np.arange(m)
-    entries = [
-        *_entries(each, links[:, 0], 1.0),
-        *_entries(each, links[:, 1], -1.0),
-        *_entries(each, shift, -1.0),
-        *_entries(m + each, links[:, 0], -1.0),
-        *_entries(m + each, links[:, 1], 1.0),
-        *_entries(m + each, shift, -1.0),
-        *_entries(2 * m + np.arange(len(beside)), beside[:, 0], 1.0),
-        *_entries(2 * m + np.arange(len(beside)), beside[:, 1], -1.0),
-    ]
-    limits = np.concatenate([np.zeros(2 * m), -apart])
-    x = _solve(np.concatenate([np.zeros(n), lean]), entries, limits)[:n]
-    left: float = (x - half).min()
-    return np.asarray(x - left, dtype=np.float64)
-
-
 def _layers(n: int, edges: Sequence[Edge]) -> NDArray[np.int64]:
     """Minimise the sum of the lengths of the edges, each at least 1; the optimum is whole."""
     if not edges:
@@ -119,25 +88,9 @@ def _layers(n: int, edges: Sequence[Edge]) -> NDArray[np.int64]:
     ends = np.array(edges, dtype=np.int64)
     cost = np.bincount(ends[:, 1], minlength=n) - np.bincount(ends[:, 0], minlength=n)
     each = np.arange(len(ends))
-    entries = [*_entries(each, ends[:, 0], 1.0), *_entries(each, ends[:, 1], -1.0)]
-    layer = np.rint(_solve(cost, entries, -np.ones(len(ends)))).astype(np.int64)
+    terms = [*entries(each, ends[:, 0], 1.0), *entries(each, ends[:, 1], -1.0)]
+    layer = np.rint(minimise(cost, terms, -np.ones(len(ends)))).astype(np.int64)
     return np.asarray(layer - layer.min(), dtype=np.int64)
-
-
-def _entries(rows: NDArray[np.int64], columns: NDArray[np.int64], value: float) -> list[NDArray[Any]]:
-    return [rows, columns, np.full(len(rows), value)]
-
-
-def _solve(cost: NDArray[Any], entries: list[NDArray[Any]], limits: NDArray[Any]) -> NDArray[np.float64]:
-    """Minimise cost @ x subject to A @ x <= limits and x >= 0."""
-    from scipy.optimize import linprog
-    from scipy.sparse import coo_array
-
-    rows, columns, values = (np.concatenate(entries[part::3]) for part in range(3))
-    matrix = coo_array((values, (rows, columns)), shape=(len(limits), len(cost))).tocsr()
-    found = linprog(cost, A_ub=matrix, b_ub=limits, bounds=(0, None), method="highs")  # type: ignore[call-overload]  # sparse, too
-    assert found.status == 0, found.message
-    return np.asarray(found.x, dtype=np.float64)
 
 
 def _igraph() -> Any:

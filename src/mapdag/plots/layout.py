@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from mapdag.plots.layers import Layered, assign_layers, order_layers, place
+from mapdag.plots.layers import Layered, assign_layers, order_layers
+from mapdag.plots.placing import place
 
 if TYPE_CHECKING:
     Edge = tuple[int, int]

@@ -163,9 +163,16 @@ class _Arcs:
                 Column("this way", "number", "Share of those in which the arc goes this way"),
             ]
         arcs = self._result.dag.arcs
-        rows = [self._row(arc) for arc in arcs]
+        order = sorted(range(len(arcs)), key=lambda i: -self._lost[arcs[i]])
+        rows = [self._row(arcs[i]) for i in order]
         listed = table(
-            columns, rows, key="arc-table", caption="Arcs", filter_=len(arcs) > 10, row_data=range(len(arcs))
+            columns,
+            rows,
+            key="arc-table",
+            caption="Arcs",
+            filter_=len(arcs) > 10,
+            row_data=order,
+            sorted_by="score lost",
         )
         return [tag("p", _LOSS), listed, self._missed()]
 

@@ -83,6 +83,9 @@ def _button(key: str, text: str, title: str) -> Html:
 
 def _sample(classes: str) -> Content:
     """Draw a short arc in the colours of its kind."""
+    if "weak" in classes:  # from thin to thick
+        wedge = tag("path", class_="head", d="M2 6.6L46 5V9L2 7.4Z")
+        return tag("svg", tag("g", wedge, class_="arc"), viewBox="0 0 48 14", class_="sample", aria_hidden="true")
     line = tag("path", class_="line", d="M2 7H38", fill="none")
     stub = tag("path", class_="stub", d="M38 7H46", fill="none")
     head = tag("path", class_="head", d="M46 7L38 3L38 11Z")

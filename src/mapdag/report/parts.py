@@ -44,6 +44,7 @@ def table(
     caption: str,
     filter_: bool = False,
     row_data: Sequence[int] | None = None,
+    sorted_by: str | None = None,
 ) -> Html:
     """Make a table that can be sorted by its headings, and searched if `filter_`.
 
@@ -57,9 +58,20 @@ def table(
         What the table shows, for those who cannot see it.
     row_data : sequence of int, optional
         A number for each row, which scripts find as ``data-row``.
+    sorted_by : str, optional
+        Title of the column of numbers by which the rows are in descending order.
     """
     numbers = iter(row_data) if row_data is not None else None
-    head = [tag("th", tag("button", c.title, type="button", title=c.hint), scope="col", class_=c.kind) for c in columns]
+    head = [
+        tag(
+            "th",
+            tag("button", c.title, type="button", title=c.hint),
+            scope="col",
+            class_=c.kind,
+            aria_sort="descending" if c.title == sorted_by else None,
+        )
+        for c in columns
+    ]
     body = [
         tag(
             "tr",

@@ -21,7 +21,7 @@
   }
   function fit() {
     const w = svg.clientWidth, h = svg.clientHeight;
-    k = Math.min(w / width, h / height, 1.3);
+    k = Math.min(w / width, h / height, 1.5);
     least = k * 0.6;
     x = (w - k * width) / 2;
     y = (h - k * height) / 2;
@@ -246,7 +246,7 @@
 
   // The frame ----------------------------------------------------------------------------------------------------------
   svg.removeAttribute("viewBox"); // from here on the scale is ours
-  frame.style.setProperty("--shape", width / height);
+  frame.style.setProperty("--tall", height);
   frame.classList.add("ready");
   fit();
   let last = [svg.clientWidth, svg.clientHeight];
