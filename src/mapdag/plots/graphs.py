@@ -11,12 +11,12 @@ from mapdag.io.files import check_writable, write_file
 from mapdag.plots.drawing import PLAIN, Drawing, Link, compose, thickness
 from mapdag.plots.svg import PAPER
 from mapdag.plots.svg import to_svg as write_svg
-from mapdag.search import Result
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from mapdag.bootstrapping import Bootstrap
+    from mapdag.search import Result
 
 FIGURE_SUFFIXES = (".svg", ".png", ".pdf")
 
@@ -86,7 +86,7 @@ def draw(graph: DAG | CPDAG | Result, *, bootstrap: Bootstrap | None = None) -> 
 def links(graph: DAG | CPDAG | Result, bootstrap: Bootstrap | None = None) -> Iterable[Link]:
     """List what joins the nodes, and how it is drawn."""
     structure = _structure(graph)
-    reversible = set(graph.reversible) if isinstance(graph, Result) else set()
+    reversible = set(getattr(graph, "reversible", ()))
     if bootstrap is not None and set(bootstrap.nodes) != set(structure.nodes):
         raise ParameterError("bootstrap must be of the same data: its nodes are not those of the graph")
     strength = None if bootstrap is None else bootstrap.strength
@@ -117,11 +117,11 @@ def _directed(graph: CPDAG) -> DAG:
 
 
 def _structure(graph: DAG | CPDAG | Result) -> DAG | CPDAG:
-    if isinstance(graph, Result):
-        return graph.dag
-    if not isinstance(graph, (DAG, CPDAG)):
+    # Without asking for the class of results: that would load the compiler for every picture of a DAG.
+    structure = getattr(graph, "dag", graph)
+    if not isinstance(structure, (DAG, CPDAG)):
         raise ParameterError(f"graph must be a DAG, a CPDAG or a Result, got {type(graph).__name__}")
-    return graph
+    return structure
 
 
 def _title(graph: DAG | CPDAG | Result) -> str:
