@@ -135,6 +135,16 @@ def test_large_tables_are_cut_to_the_most_frequent():
         assert sum(chances) + rest == pytest.approx(1, abs=1e-3)
 
 
+def test_a_node_with_thousands_of_levels_does_not_swell_the_page():
+    rng = np.random.default_rng(2)
+    data = md.Dataset.from_codes(
+        rng.integers(0, 2, (500, 2)), levels=[2, [f"a level with number {i}" for i in range(9000)]]
+    )
+    text = md.report.result_page(md.learn(data, "BDeu(1)", required=[("X2", "X1")]))
+    assert len(text) < 100_000
+    assert "8,998 declared levels in 1 column never observed: X2" in text
+
+
 def test_sparse_families_and_levels_never_observed_are_named():
     data = md.network("asia").sample(60, seed=1).with_levels({"smoke": ["yes", "no", "<sometimes>"]})
     found = md.learn(data, "K2", required=[("smoke", "dysp"), ("xray", "dysp"), ("either", "dysp")])

@@ -1,7 +1,16 @@
 """Pages of HTML that stand alone: the report of a learned graph, and of a comparison.
 
-`write_result` and `write_comparison` are the front doors. Other reports are made from the same pieces: `page.page`,
-`page.Section`, and `parts`.
+`write_result` and `write_comparison` are the front doors. Any other report is made from the same pieces:
+
+>>> from mapdag.report.page import Section, page
+>>> from mapdag.report.parts import Column, how_it_was_made, number, table
+>>> columns = [Column("network"), Column("SHD", "number")]
+>>> listed = table(columns, [["alarm", number(22)]], key="shd-table", caption="Distances to the truth")
+>>> text = page("Study", [Section("shd", "Distances", listed), how_it_was_made("mapdag study report --html")])
+>>> text.count("<section")
+2
+
+`parts.picture` takes the SVG of a figure, `network.panel` a drawing to explore, `page.write_page` writes the file.
 """
 
 from mapdag.report.comparison import comparison_page, write_comparison

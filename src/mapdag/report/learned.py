@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from mapdag.data import Dataset
     from mapdag.search import Move, Result
 
-_NAMED = 8  # columns that a notice names
+_NAMED = 8  # columns or levels that a sentence names
+_COLUMNS = 60  # levels of a distribution that are drawn, the most frequent ones if there are more
 
 
 def write_result(
@@ -231,15 +232,23 @@ def _moves(result: Result) -> list[list[Any]]:
 
 def _nodes(result: Result, known: list[Family]) -> list[dict[str, Any]]:
     index = {name: i for i, name in enumerate(result.dag.nodes)}
+    tables = {family.node: digest(family) for family in known}
+    # Labels of the levels that some table shows: a node may have thousands.
+    shown: dict[str, set[int]] = {node: set(table["levels"]) for node, table in tables.items()}
+    for family in known:
+        for codes, *_ in tables[family.node]["rows"]:
+            for parent, code in zip(family.parents, codes, strict=True):
+                shown[parent].add(code)
     return [
         {
             "name": family.node,
-            "levels": result.data.levels[family.node],
+            "r": family.r,
+            "labels": {code: result.data.levels[family.node][code] for code in sorted(shown[family.node])},
             "parents": [index[parent] for parent in family.parents],
             "score": round(family.score, 4),
             "configurations": f"{family.q_obs:,} of {_many(family.q)}",
             "sparse": family.is_sparse,
-            "table": digest(family),
+            "table": tables[family.node],
         }
         for family in known
     ]
@@ -295,8 +304,10 @@ def _family_row(data: Dataset, family: Family, never: tuple[str, ...]) -> list[A
     return [
         family.node,
         family.r,
-        Cell(spark(shares, told), max(shares)),
-        Cell(", ".join(never), len(never)),
+        Cell(
+            spark(shares if len(shares) <= _COLUMNS else [share for share, _ in levels[:_COLUMNS]], told), max(shares)
+        ),
+        Cell(_named(list(never)), len(never)),
         Cell(len(family.parents), len(family.parents)),
         Cell(_many(family.q), min(float(min(family.q, 10**300)), 1e300)),
         bar(seen, f"{family.q_obs:,}", "warn" if family.is_sparse else ""),

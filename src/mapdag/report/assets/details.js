@@ -30,14 +30,14 @@ function chance(p) {
 
 function probabilities(node) {
   const { levels, rows, hidden } = node.table;
-  const rest = node.levels.length - levels.length;
+  const rest = node.r - levels.length;
   const head = make("tr", {},
     node.parents.map((p) => make("th", { class: "given", title: name(p) }, name(p))),
     make("th", { class: "count" }, "rows"),
-    levels.map((code) => make("th", { title: node.levels[code] }, node.levels[code])),
+    levels.map((code) => make("th", { title: node.labels[code] }, node.labels[code])),
     rest ? make("th", {}, `${rest} others`) : null);
   const body = rows.map(([codes, count, chances, others]) => make("tr", {},
-    codes.map((code, k) => make("td", { class: "given", title: data.nodes[node.parents[k]].levels[code] }, data.nodes[node.parents[k]].levels[code])),
+    codes.map((code, k) => make("td", { class: "given", title: data.nodes[node.parents[k]].labels[code] }, data.nodes[node.parents[k]].labels[code])),
     make("td", { class: "count" }, Number.isInteger(count) ? figure(count, 0) : figure(count, 2)),
     chances.map(chance),
     rest ? chance(others) : null));
@@ -56,7 +56,7 @@ function describeNode(i) {
       facts([
         ["family score", figure(node.score)],
         node.parents.length ? ["configurations observed", node.configurations + (node.sparse ? " (sparse)" : "")] : null,
-        ["levels", String(node.levels.length)],
+        ["levels", figure(node.r, 0)],
       ]),
       probabilities(node));
   } else {
