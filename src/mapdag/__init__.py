@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mapdag import errors, theory
+    from mapdag import errors, report, theory
     from mapdag.bootstrapping import Bootstrap, bootstrap
     from mapdag.contracts import Likelihood, Objective, Prior
     from mapdag.counts import Counter, CountTable
@@ -97,6 +97,7 @@ __all__ = [
     "read_arcs",
     "read_graph",
     "read_network",
+    "report",
     "score",
     "shd",
     "tabu",
@@ -124,7 +125,7 @@ _HOME = {
     "mapdag.validation": "CrossValidation cross_validate",
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names.split()}
-_MODULES = ("errors", "theory")
+_MODULES = ("errors", "report", "theory")
 
 
 def __getattr__(name: str) -> Any:

@@ -6,9 +6,22 @@ from typing import Annotated, Any
 
 import typer
 
+from mapdag.bootstrapping import Bootstrap
 from mapdag.bootstrapping import bootstrap as run_bootstrap
 from mapdag.cli.display import count_line, live_line, search_line
-from mapdag.cli.options import DEFAULT_SCORE, Json, Out, Scores, print_json, search_options, table_options, takes
+from mapdag.cli.options import (
+    DEFAULT_SCORE,
+    Json,
+    Out,
+    Report,
+    Scores,
+    check_report,
+    command_line,
+    print_json,
+    search_options,
+    table_options,
+    takes,
+)
 from mapdag.errors import MapdagError
 from mapdag.io import GRAPH_SUFFIXES, NETWORK_SUFFIXES, check_writable, write_graph, write_network
 from mapdag.objective import parse
@@ -24,31 +37,44 @@ def learn(
     read_table: Any,
     search: Any,
     score: Scores = DEFAULT_SCORE,
+    bootstrap: Annotated[
+        int, typer.Option("--bootstrap", metavar="R", help="Tell the strength of each arc, from R resamples.")
+    ] = 0,
     out: Out = None,
+    report: Report = None,
     json: Json = False,
 ) -> None:
     """Learn the DAG with the highest posterior score.
 
     Arcs marked -- are reversible: an equivalent graph has them the other way round, so read no direction into them.
     """
+    for option, given in (("--out", out), ("--report", report), ("--bootstrap", bootstrap or None)):
+        if given is not None and len(score) > 1:
+            raise MapdagError(f"{option} takes the result of one --score, got several")
     if out is not None:
-        if len(score) > 1:
-            raise MapdagError("--out takes the result of one --score, got several")
         check_writable(out, (*GRAPH_SUFFIXES, *NETWORK_SUFFIXES))
+    check_report(report)
     objectives = [parse(each) for each in score]
     table = read_table()
+    options, strengths = search(table), None
     with live_line(quiet=json) as show:
-        results = run_search(table, objectives, progress=search_line(show), **search(table))
+        results = run_search(table, objectives, progress=search_line(show), **options)
+        if bootstrap:
+            tell = count_line(show, "resamples")
+            strengths = run_bootstrap(table, objectives[0], R=bootstrap, progress=tell, **options)
     # What was found is shown before it is written: that may fail.
     if json:
-        found = [_as_json(result) for result in results]
+        found = [_as_json(result, strengths) for result in results]
         print_json(found[0] if len(found) == 1 else {"results": found})
     else:
-        typer.echo("\n\n".join(_describe(result) for result in results))
+        typer.echo("\n\n".join(_describe(result, strengths) for result in results))
     if out is not None:
         _write(results[0], out)
-        if not json:
-            typer.echo(f"written to {out}")
+    if report is not None:
+        results[0].report(report, bootstrap=strengths, command=command_line())
+    for file in (out, report):
+        if file is not None and not json:
+            typer.echo(f"written to {file}")
 
 
 @takes(read_table=table_options, search=search_options)
@@ -157,8 +183,8 @@ def _write(result: Result, out: str) -> None:
         write_network(result.fit(), out)
 
 
-def _as_json(result: Result) -> dict[str, Any]:
-    return {
+def _as_json(result: Result, strengths: Bootstrap | None) -> dict[str, Any]:
+    found: dict[str, Any] = {
         "objective": str(result.objective),
         "score": result.score,
         "log_prior": result.log_prior,
@@ -174,11 +200,21 @@ def _as_json(result: Result) -> dict[str, Any]:
         "converged": result.converged,
         "stopped": result.stopped,
     }
+    if strengths is not None:
+        found["strengths"] = [arc._asdict() for arc in strengths.arcs()]
+    return found
 
 
-def _describe(result: Result) -> str:
+def _describe(result: Result, strengths: Bootstrap | None) -> str:
     reversible = set(result.reversible)
     arcs = [f"  {a} {'--' if (a, b) in reversible else '->'} {b}" for a, b in result.dag.arcs]
+    if strengths is not None:
+        known = strengths.strength
+        index = {name: i for i, name in enumerate(strengths.nodes)}
+        width = max(map(len, arcs), default=0)
+        found = [float(known[index[a], index[b]]) for a, b in result.dag.arcs]
+        arcs = [f"{arc:{width}}  {strength:.3f}" for arc, strength in zip(arcs, found, strict=True)]
+        arcs.append(f"strengths from {strengths.replicates} resamples, threshold {strengths.threshold:.3f}")
     return "\n".join([str(result), *arcs])
 
 

@@ -12,8 +12,11 @@ from mapdag.cli.options import (
     DEFAULT_SCORE,
     Json,
     Network,
+    Report,
     Scores,
     Seed,
+    check_report,
+    command_line,
     load_either,
     load_graph,
     load_network,
@@ -29,6 +32,7 @@ from mapdag.networks import fit as fit_network
 from mapdag.objective import parse
 from mapdag.objective import score as score_graph
 from mapdag.reference import catalogue
+from mapdag.report import write_comparison
 
 
 @takes(read_table=table_options)
@@ -110,13 +114,18 @@ def sample(
 def compare(
     a: Annotated[str, typer.Argument(metavar="A", help="The target: a network or graph.")],
     b: Annotated[str, typer.Argument(metavar="B", help="What is compared with it.")],
+    report: Report = None,
     json: Json = False,
 ) -> None:
     """Compare two graphs: structural Hamming distance, arcs found, missed and made up."""
+    check_report(report)
     first, second = load_graph(a), load_graph(b)
-    found = compare_graphs(with_isolated(first, a, second.nodes), with_isolated(second, b, first.nodes))
+    first, second = with_isolated(first, a, second.nodes), with_isolated(second, b, first.nodes)
+    found = compare_graphs(first, second)
+    if report is not None:
+        write_comparison(first, second, report, names=(a, b), command=command_line())
     if not json:
-        typer.echo(str(found))
+        typer.echo(str(found) + (f"\nwritten to {report}" if report is not None else ""))
         return
     names = ["shd", "hamming", "precision", "recall", "f1", "skeleton_precision", "skeleton_recall", "skeleton_f1"]
     counts = ["true_positives", "false_positives", "false_negatives", "reversed"]

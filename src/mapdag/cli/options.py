@@ -6,6 +6,8 @@ import csv
 import functools
 import inspect
 import json
+import shlex
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Protocol, TypeAlias
@@ -15,10 +17,12 @@ import typer
 from mapdag.data import Dataset, read
 from mapdag.errors import FormatError, MapdagError
 from mapdag.graphs import DAG
-from mapdag.io import read_arcs, read_graph, read_network
+from mapdag.io import check_writable, read_arcs, read_graph, read_network
 from mapdag.networks import BayesianNetwork  # noqa: TC001 - annotations are read at run time
 from mapdag.objective import DEFAULT
+from mapdag.plots import check_installed
 from mapdag.reference import network
+from mapdag.report import PAGE_SUFFIXES
 
 Data: TypeAlias = Annotated[str, typer.Argument(metavar="DATA", help="A table: CSV, TSV, Parquet or Arrow.")]
 Network: TypeAlias = Annotated[
@@ -35,6 +39,9 @@ Scores: TypeAlias = Annotated[
 DEFAULT_SCORE = [str(DEFAULT)]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one machine-readable object.")]
 Out: TypeAlias = Annotated[str | None, typer.Option("--out", metavar="FILE", help="Write the result here.")]
+Report: TypeAlias = Annotated[
+    str | None, typer.Option("--report", metavar="FILE", help="Write a page to look at in a browser: .html.")
+]
 Seed: TypeAlias = Annotated[int, typer.Option("--seed", metavar="S", help="Seed of whatever is random.")]
 
 
@@ -200,6 +207,18 @@ def takes(**groups: Callable[..., Any]) -> Callable[[Callable[..., None]], Calla
         return run
 
     return decorate
+
+
+def check_report(path: str | None) -> None:
+    """Refuse a report that cannot be written, before the work begins."""
+    if path is not None:
+        check_installed()
+        check_writable(path, PAGE_SUFFIXES)
+
+
+def command_line() -> str:
+    """Return the command that is running, as one would type it."""
+    return shlex.join(["mapdag", *sys.argv[1:]])
 
 
 def load_network(source: str) -> BayesianNetwork:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, final
 from mapdag.errors import GraphError
 from mapdag.graphs import dot, formats, order, structure
 from mapdag.graphs.bitsets import count, permute, transpose
+from mapdag.graphs.drawable import Drawable
 from mapdag.graphs.extension import consistent_extension
 from mapdag.graphs.nodes import Arc, NodeIndex, as_index
 
@@ -24,7 +25,7 @@ _SHOWN = 100
 
 
 @final
-class CPDAG:
+class CPDAG(Drawable):
     """A partially directed graph: compelled arcs and reversible edges.
 
     A value: it never changes, and two of them are equal if they have the same node names, arcs and edges, in

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, final
 from mapdag.errors import GraphError
 from mapdag.graphs import dot, formats, order, structure
 from mapdag.graphs.bitsets import count, members, permute, transpose
+from mapdag.graphs.drawable import Drawable
 from mapdag.graphs.nodes import Arc, NodeIndex, as_index, first_appearance
 from mapdag.graphs.separation import d_connected
 
@@ -25,7 +26,7 @@ _SHOWN = 100
 
 
 @final
-class DAG:
+class DAG(Drawable):
     """A directed acyclic graph.
 
     A value: it never changes, it can be hashed and pickled, and two of them are equal if they have the same

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from mapdag.graphs import meek_closure
+from mapdag.graphs.drawable import Drawable
 
 if TYPE_CHECKING:
     from mapdag.contracts import Objective
@@ -49,7 +52,7 @@ class Move:
 
 
 @dataclass(frozen=True, repr=False)
-class Result:
+class Result(Drawable):
     """A learned graph, its score and how it was found.
 
     Attributes
@@ -124,6 +127,18 @@ class Result:
         from mapdag.networks import fit
 
         return fit(self.dag, self.data, **options)
+
+    def report(self, path: str | os.PathLike[str], **options: Any) -> None:
+        """Write a page of HTML about the result that needs nothing else; options as in `mapdag.report.write_result`.
+
+        Needs the extra ``plots``.
+        """
+        # By name, as `mapdag.report` is a layer above this one.
+        import_module("mapdag.report").write_result(self, path, **options)
+
+    def _repr_html_(self) -> str:
+        text: str = import_module("mapdag.report.notebook").result_html(self)
+        return text
 
     def __repr__(self) -> str:
         return f"<Result {self.objective}: {self.score:.4f}, {self.dag.n_arcs} arcs, {self.stopped}>"

@@ -1,0 +1,73 @@
+"""Drawings as files that are no text: PNG and PDF, by matplotlib."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+from mapdag.errors import MissingExtraError
+from mapdag.plots.lettering import FONT_SIZE
+from mapdag.plots.svg import ARC, BOX_EDGE, BOX_FILL, DASHES, INK, PAPER
+
+if TYPE_CHECKING:
+    from mapdag.plots.drawing import Box, Drawing, Line
+
+_POINTS = 72.0  # in an inch
+_LARGEST = {"png": 10_000.0, "pdf": 14_400.0}  # pixels that viewers still open; points that PDF allows
+_SHARP = 2.0  # pixels per point
+
+
+def render(drawing: Drawing, format: str) -> bytes:  # noqa: A002 - as matplotlib calls it
+    """Return the contents of a file; very large drawings are made smaller."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtraError("figures as PNG and PDF need matplotlib: pip install 'mapdag[plots]'") from None
+    longest = max(drawing.width, drawing.height)
+    sharp = _SHARP if format == "png" else 1.0
+    scale = min(1.0, _LARGEST[format] / (longest * sharp))
+    figure = Figure(figsize=(drawing.width * scale / _POINTS, drawing.height * scale / _POINTS), facecolor=PAPER)
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set_axis_off()
+    axes.set_xlim(0, drawing.width)
+    axes.set_ylim(drawing.height, 0)
+    for line in drawing.lines:
+        _draw_line(axes, line, scale)
+    for box in drawing.boxes:
+        _draw_box(axes, box, scale)
+    target = BytesIO()
+    # No date: the same graph makes the same file.
+    metadata = {"CreationDate": None} if format == "pdf" else {"Software": "mapdag"}
+    figure.savefig(target, format=format, dpi=_POINTS * sharp, metadata=metadata)
+    return target.getvalue()
+
+
+def _draw_line(axes: Any, line: Line, scale: float) -> None:
+    from matplotlib.patches import PathPatch, Polygon
+    from matplotlib.path import Path
+
+    points, codes = [line.begin], [Path.MOVETO]
+    for segment in line.segments:
+        points += segment
+        codes += [Path.LINETO] if len(segment) == 1 else [Path.CURVE4] * 3
+    kind = line.link.kind
+    width = line.link.width * scale
+    # matplotlib counts dashes in line widths.
+    dashes = (0, tuple(length / line.link.width for length in DASHES[kind])) if kind in DASHES else "solid"
+    axes.add_patch(PathPatch(Path(points, codes), fill=False, edgecolor=ARC[kind], linewidth=width, linestyle=dashes))
+    if line.head is not None:
+        filled = PAPER if kind == "reversible" else ARC[kind]
+        axes.add_patch(Polygon(line.head, facecolor=filled, edgecolor=ARC[kind], linewidth=scale))
+
+
+def _draw_box(axes: Any, box: Box, scale: float) -> None:
+    from matplotlib.patches import FancyBboxPatch
+
+    corner = (box.x - box.width / 2, box.y - box.height / 2)
+    style = "round,pad=0,rounding_size=7"
+    axes.add_patch(
+        FancyBboxPatch(corner, box.width, box.height, style, facecolor=BOX_FILL, edgecolor=BOX_EDGE, linewidth=scale)
+    )
+    # Names are text, never mathematics: parse_math=False leaves their dollar signs alone.
+    size = FONT_SIZE * scale * 0.92
+    axes.text(box.x, box.y, box.label, ha="center", va="center_baseline", fontsize=size, color=INK, parse_math=False)

@@ -1,0 +1,178 @@
+"""A drawing of a graph as a value: boxes, curves and arrowheads with their coordinates.
+
+Made by `compose` from names and links; written by `svg` and `canvas`. One unit is one pixel, or one point on paper; y
+grows downwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Literal, TypeAlias
+
+from mapdag.plots.layout import BOX_HEIGHT, Point, arrange
+from mapdag.plots.lettering import shortened, text_width
+
+Kind = Literal["compelled", "reversible", "edge"]
+"""An arc with one direction; an arc that an equivalent graph has the other way round; no direction."""
+
+Segment: TypeAlias = tuple[Point, ...]
+"""What follows the last point: one point for a straight line, three for a cubic curve (two controls, the end)."""
+
+HEAD = 8.0  # length of an arrowhead
+_PADDING = 10.0
+_NARROWEST = 34.0
+_PORTS = 11.0  # most pixels between the ends of two arcs at one box
+THIN, THICK = 0.7, 3.0  # widths of the weakest and the strongest arc
+PLAIN = 1.4
+
+
+@dataclass(frozen=True)
+class Link:
+    """What joins two nodes, before it has coordinates."""
+
+    start: str
+    end: str
+    kind: Kind = "compelled"
+    width: float = PLAIN
+    classes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Box:
+    """A node: centre, size, and the label where the name is too long for it."""
+
+    name: str
+    label: str
+    x: float
+    y: float
+    width: float
+    height: float = BOX_HEIGHT
+
+
+@dataclass(frozen=True)
+class Line:
+    """An arc or edge: a curve from `begin`, and the arrowhead at its end, if it has one.
+
+    `stub` closes the gap that the curve leaves for the head, for whoever draws the curve without it.
+    """
+
+    link: Link
+    begin: Point
+    segments: tuple[Segment, ...]
+    head: tuple[Point, Point, Point] | None = None
+    stub: tuple[Point, Point] | None = None
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """All there is to draw."""
+
+    width: float
+    height: float
+    boxes: tuple[Box, ...]
+    lines: tuple[Line, ...] = field(repr=False)
+
+
+def thickness(strength: float) -> float:
+    """Return the width of an arc of this bootstrap strength, between 0 and 1.
+
+    >>> thickness(1.0)
+    3.0
+    """
+    return THIN + (THICK - THIN) * strength
+
+
+def compose(nodes: Sequence[str], links: Sequence[Link], order: Sequence[str]) -> Drawing:
+    """Lay out nodes and links in layers.
+
+    Parameters
+    ----------
+    nodes : sequence of str
+    links : sequence of Link
+        At most one between two nodes.
+    order : sequence of str
+        The nodes, those that should be higher up first. Arcs against it are drawn upwards.
+
+    Examples
+    --------
+    >>> drawing = compose(["A", "B"], [Link("A", "B")], ["A", "B"])
+    >>> drawing.boxes[0].y < drawing.boxes[1].y
+    True
+    """
+    rank = {name: i for i, name in enumerate(order)}
+    index = {name: i for i, name in enumerate(nodes)}
+    labels = [shortened(name) for name in nodes]
+    widths = [max(_NARROWEST, text_width(label) + 2 * _PADDING) for label in labels]
+    downwards = [(index[a], index[b]) for a, b in (_downwards(link, rank) for link in links)]
+    layout = arrange(widths, downwards)
+    boxes = tuple(
+        Box(name, label, *place, width)
+        for name, label, place, width in zip(nodes, labels, layout.places, widths, strict=True)
+    )
+    ends = _ports(boxes, downwards, layout.routes)
+    lines = tuple(
+        _line(link, [top, *route, bottom], upwards=index[link.start] != ab[0])
+        for link, ab, route, (top, bottom) in zip(links, downwards, layout.routes, ends, strict=True)
+    )
+    return Drawing(layout.width, layout.height, boxes, lines)
+
+
+def _downwards(link: Link, rank: Mapping[str, int]) -> tuple[str, str]:
+    return (link.start, link.end) if rank[link.start] < rank[link.end] else (link.end, link.start)
+
+
+def _ports(
+    boxes: Sequence[Box], edges: Sequence[tuple[int, int]], routes: Sequence[Sequence[Point]]
+) -> list[tuple[Point, Point]]:
+    """Spread the ends of the arcs along the bottom and the top of their boxes, in the order in which they leave."""
+    leaving: list[list[tuple[float, int]]] = [[] for _ in boxes]
+    arriving: list[list[tuple[float, int]]] = [[] for _ in boxes]
+    for number, ((a, b), route) in enumerate(zip(edges, routes, strict=True)):
+        leaving[a].append((route[0][0] if route else boxes[b].x, number))
+        arriving[b].append((route[-1][0] if route else boxes[a].x, number))
+    below, above = _spread(boxes, leaving), _spread(boxes, arriving)
+    return [
+        ((below[number], boxes[a].y + boxes[a].height / 2), (above[number], boxes[b].y - boxes[b].height / 2))
+        for number, (a, b) in enumerate(edges)
+    ]
+
+
+def _spread(boxes: Sequence[Box], ends: Sequence[list[tuple[float, int]]]) -> dict[int, float]:
+    places = {}
+    for box, arcs in zip(boxes, ends, strict=True):
+        step = min(_PORTS, (box.width - 14) / max(len(arcs) - 1, 1))
+        for i, (_, number) in enumerate(sorted(arcs)):
+            places[number] = box.x + (i - (len(arcs) - 1) / 2) * step
+    return places
+
+
+def _line(link: Link, points: list[Point], *, upwards: bool) -> Line:
+    """Draw a curve through the points, vertical at each of them; the head points down, or up."""
+    if upwards:
+        points.reverse()
+    head = stub = None
+    if link.kind != "edge":
+        x, y = points[-1]
+        away = HEAD if upwards else -HEAD
+        half = HEAD / 2 + max(0.0, link.width - PLAIN) * 0.6
+        head = ((x, y), (x - half, y + away), (x + half, y + away))
+        points[-1] = (x, y + away * 0.8)
+        stub = (points[-1], (x, y))
+    segments: list[Segment] = []
+    for (x0, y0), (x1, y1) in pairwise(points):
+        middle = (y0 + y1) / 2
+        straight = abs(x0 - x1) < 0.05
+        segments.append(((x1, y1),) if straight else ((x0, middle), (x1, middle), (x1, y1)))
+    return Line(link, points[0], tuple(_joined(segments)), head, stub)
+
+
+def _joined(segments: Sequence[Segment]) -> list[Segment]:
+    """Make one straight line of several that follow each other: all of them are vertical."""
+    joined: list[Segment] = []
+    for segment in segments:
+        if joined and len(segment) == len(joined[-1]) == 1:
+            joined.pop()
+        joined.append(segment)
+    return joined

@@ -1,0 +1,150 @@
+"""Where everything goes: each connected part in layers, the parts packed side by side, lone nodes in rows below."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from mapdag.plots.layers import Layered, assign_layers, order_layers
+from mapdag.plots.placing import place
+
+if TYPE_CHECKING:
+    Edge = tuple[int, int]
+
+Point: TypeAlias = tuple[float, float]
+
+BOX_HEIGHT = 26.0
+MARGIN = 12.0
+_GAP = 16.0  # between two boxes, or arcs, in a layer
+_BETWEEN = 44.0  # between two parts
+_LAYERS_APART = (44.0, 150.0)  # least and most, box to box
+_STEEP = 0.09  # how far layers are moved apart for every pixel that an arc between them travels sideways
+_SHAPE = 1.7  # width / height that packing aims at
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Centres of the boxes, and for every edge the points it passes between its two boxes, from top to bottom."""
+
+    width: float
+    height: float
+    places: tuple[Point, ...]
+    routes: tuple[tuple[Point, ...], ...]
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A connected part, laid out by itself: its nodes and edges by their numbers in the whole."""
+
+    width: float
+    height: float
+    places: dict[int, Point]
+    routes: dict[int, tuple[Point, ...]]
+
+
+def arrange(widths: Sequence[float], edges: Sequence[Edge]) -> Layout:
+    """Lay out a graph.
+
+    Parameters
+    ----------
+    widths : sequence of float
+        Of the boxes.
+    edges : sequence of (int, int)
+        Upper and lower node; no cycles.
+
+    Examples
+    --------
+    >>> layout = arrange([40, 40, 40], [(0, 1)])
+    >>> [y for _, y in layout.places]
+    [25.0, 95.0, 165.0]
+    """
+    groups = _connected(len(widths), edges)
+    parts = [_lay_out(nodes, numbers, widths, edges) for nodes, numbers in groups if numbers]
+    parts.sort(key=lambda part: -part.width * part.height)
+    lone = [nodes[0] for nodes, numbers in groups if not numbers]
+    wanted = max(
+        math.sqrt(_SHAPE * sum((p.width + _BETWEEN) * (p.height + _BETWEEN) for p in parts)),
+        max((part.width for part in parts), default=0.0),
+        math.sqrt(_SHAPE * sum((widths[i] + _GAP) * (BOX_HEIGHT + _GAP) for i in lone)),
+    )
+    corners, bottom = _shelves([(part.width, part.height) for part in parts], wanted, _BETWEEN, top=MARGIN)
+    places: dict[int, Point] = {}
+    routes: dict[int, tuple[Point, ...]] = {}
+    for part, (left, top) in zip(parts, corners, strict=True):
+        places |= {node: (left + x, top + y) for node, (x, y) in part.places.items()}
+        routes |= {edge: tuple((left + x, top + y) for x, y in points) for edge, points in part.routes.items()}
+    spots, bottom = _shelves([(widths[i], BOX_HEIGHT) for i in lone], wanted, _GAP, top=bottom)
+    places |= {i: (x + widths[i] / 2, y + BOX_HEIGHT / 2) for i, (x, y) in zip(lone, spots, strict=True)}
+    right = max((x + widths[i] / 2 for i, (x, _) in places.items()), default=0.0)
+    right = max([right, *(x for points in routes.values() for x, _ in points)])
+    lowest = max((y for _, y in places.values()), default=0.0) + BOX_HEIGHT / 2
+    return Layout(
+        round(right + MARGIN, 2),
+        round(lowest + MARGIN, 2),
+        tuple(places[i] for i in range(len(widths))),
+        tuple(routes[i] for i in range(len(edges))),
+    )
+
+
+def _connected(n: int, edges: Sequence[Edge]) -> list[tuple[list[int], list[int]]]:
+    """Split into connected parts: their nodes and the numbers of their edges, in the order of their first nodes."""
+    root = list(range(n))
+
+    def find(i: int) -> int:
+        while root[i] != i:
+            root[i] = root[root[i]]
+            i = root[i]
+        return i
+
+    for a, b in edges:
+        low, high = sorted((find(a), find(b)))
+        root[high] = low
+    parts: dict[int, tuple[list[int], list[int]]] = {}
+    for i in range(n):
+        parts.setdefault(find(i), ([], []))[0].append(i)
+    for number, (a, _) in enumerate(edges):
+        parts[find(a)][1].append(number)
+    return list(parts.values())
+
+
+def _lay_out(nodes: list[int], numbers: list[int], widths: Sequence[float], edges: Sequence[Edge]) -> _Part:
+    local = {node: i for i, node in enumerate(nodes)}
+    graph = assign_layers(len(nodes), [(local[edges[e][0]], local[edges[e][1]]) for e in numbers])
+    own = [widths[node] for node in nodes]
+    x = place(graph, order_layers(graph), own, _GAP).tolist()
+    right = max([*(x[i] + width / 2 for i, width in enumerate(own)), *x[len(nodes) :]])
+    tops = _tops(graph, x)
+    places = {node: (x[i], tops[graph.layer[i]] + BOX_HEIGHT / 2) for node, i in local.items()}
+    routes = {
+        e: tuple((x[v], tops[graph.layer[v]] + y) for v in chain[1:-1] for y in (0.0, BOX_HEIGHT))
+        for e, chain in zip(numbers, graph.chains, strict=True)
+    }
+    return _Part(right, tops[-1] + BOX_HEIGHT, places, routes)
+
+
+def _tops(graph: Layered, x: Sequence[float]) -> list[float]:
+    """Find where each layer begins: the further to the side arcs go, the more room they get."""
+    aside = [0.0] * max(graph.layer)
+    for a, b in graph.links:
+        aside[graph.layer[a]] = max(aside[graph.layer[a]], abs(x[a] - x[b]))
+    least, most = _LAYERS_APART
+    tops = [0.0]
+    for each in aside:
+        tops.append(tops[-1] + BOX_HEIGHT + min(max(least, 30.0 + _STEEP * each), most))
+    return tops
+
+
+def _shelves(
+    sizes: Sequence[tuple[float, float]], width: float, gap: float, *, top: float
+) -> tuple[list[Point], float]:
+    """Put boxes on shelves of this width, one after the other; returns their corners and where the next shelf goes."""
+    corners: list[Point] = []
+    left, depth = MARGIN, 0.0
+    for wide, high in sizes:
+        if left > MARGIN and left + wide > MARGIN + width * 1.001:
+            top, left, depth = top + depth + gap, MARGIN, 0.0
+        corners.append((left, top))
+        left, depth = left + wide + gap, max(depth, high)
+    return corners, top + depth + gap if sizes else top

@@ -1,0 +1,211 @@
+"""For users of scikit-learn: structure learning as an estimator. Needs the extra ``sklearn``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mapdag.data import Cuts, Dataset, discretize, read
+from mapdag.data.discretize import Plan as Discretizing
+from mapdag.errors import DataError, MissingExtraError, ParameterError
+from mapdag.objective import DEFAULT
+from mapdag.search import learn
+
+try:
+    from sklearn.base import BaseEstimator
+    from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+except ImportError:
+    raise MissingExtraError("mapdag.sklearn needs scikit-learn 1.6 or later: pip install 'mapdag[sklearn]'") from None
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from mapdag.contracts import Likelihood, Objective
+    from mapdag.graphs import CPDAG, DAG
+    from mapdag.networks import BayesianNetwork
+    from mapdag.search import Result
+
+__all__ = ["StructureLearner"]
+
+
+class StructureLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """Learn the DAG with the highest posterior score.
+
+    Categories may be strings, numbers or pandas and polars categoricals, whose declared levels are kept. Cut continuous
+    columns with `discretize`, or put a ``KBinsDiscretizer(encode="ordinal")`` before this in a pipeline.
+
+    Parameters
+    ----------
+    objective : str, Objective or Likelihood
+        What to maximise: prior + likelihood.
+    search : {"hc", "tabu"}
+        Hill climbing or tabu search.
+    levels : mapping, optional
+        Declared levels by column, where the data may lack some.
+    missing : {"error", "drop", "level"}
+        What to do about missing values.
+    discretize : str, mapping or Cuts, optional
+        How to cut continuous columns, as in `mapdag.read`.
+    required, forbidden : sequence of (str, str)
+        Arcs that must, or must not, be in the graph.
+    tiers : sequence of sequences of str
+        Groups of nodes in temporal order.
+    max_parents, max_iter, time_limit : optional
+        Limits, as in `mapdag.learn`.
+    alpha : float
+        Imaginary sample size of the parameters, for `network_` and `score`.
+    random_state : int
+        Seed of whatever is random.
+    n_jobs : int, optional
+        Threads; all cores unless given.
+
+    Attributes
+    ----------
+    dag_ : DAG
+        The best graph found. Columns of an array without names are X1, X2, ...
+    cpdag_ : CPDAG
+        Its equivalence class.
+    score_ : float
+        Its posterior score.
+    result_ : Result
+        All there is to know: trace, plots, report.
+    network_ : BayesianNetwork
+        The graph with probabilities.
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        If the columns had names.
+
+    Examples
+    --------
+    >>> from mapdag import network
+    >>> from mapdag.sklearn import StructureLearner
+    >>> table = network("asia").sample(2000, seed=1).to_pandas()
+    >>> learner = StructureLearner(objective="BDeu(1)").fit(table)
+    >>> learner.dag_.parents("dysp")
+    ('bronc', 'either')
+    """
+
+    def __init__(
+        self,
+        *,
+        objective: str | Objective | Likelihood = str(DEFAULT),
+        search: str = "hc",
+        levels: Mapping[str, Sequence[Any] | int] | None = None,
+        missing: str = "error",
+        discretize: Any = None,
+        required: Iterable[tuple[str, str]] = (),
+        forbidden: Iterable[tuple[str, str]] = (),
+        tiers: Sequence[Sequence[str]] = (),
+        max_parents: int | None = None,
+        max_iter: int | None = None,
+        time_limit: float | None = None,
+        alpha: float = 1.0,
+        random_state: int = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.objective = objective
+        self.search = search
+        self.levels = levels
+        self.missing = missing
+        self.discretize = discretize
+        self.required = required
+        self.forbidden = forbidden
+        self.tiers = tiers
+        self.max_parents = max_parents
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.alpha = alpha
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: N803 - scikit-learn's names
+        """Learn the graph of the columns of X; y is ignored.
+
+        Parameters
+        ----------
+        X : array, pandas or polars DataFrame, or Dataset
+            One row per observation.
+        y : None
+            Ignored.
+        """
+        del y
+        table = self._table(X, reset=True)
+        if not isinstance(table, Dataset):
+            self._cuts = self._choose_cuts(table)
+            table = read(table, levels=self.levels, missing=self.missing, discretize=self._cuts)  # type: ignore[arg-type]
+        self.result_: Result = learn(
+            table,
+            self.objective,
+            search=self.search,
+            required=self.required,
+            forbidden=self.forbidden,
+            tiers=self.tiers,
+            max_parents=self.max_parents,
+            max_iter=self.max_iter,
+            time_limit=self.time_limit,
+            seed=0 if self.random_state is None else self.random_state,
+            threads=self.n_jobs,
+        )
+        self.dag_: DAG = self.result_.dag
+        self.cpdag_: CPDAG = self.result_.cpdag
+        self.score_: float = self.result_.score
+        return self
+
+    @property
+    def network_(self) -> BayesianNetwork:
+        """The graph with the posterior means of its parameters."""
+        check_is_fitted(self)
+        return self.result_.fit(alpha=self.alpha)
+
+    def score(self, X: Any, y: Any = None) -> float:  # noqa: N803
+        """Return the average log-likelihood of rows under the fitted network, for cross-validation and grid searches.
+
+        Levels that the training data lacked must be declared by `levels`, or by categoricals.
+        """
+        del y
+        check_is_fitted(self)
+        network, table = self.network_, self._table(X, reset=False)
+        if not isinstance(table, Dataset):
+            if self._cuts is not None and not isinstance(self._cuts, Cuts):
+                raise ParameterError(
+                    "score needs the cuts of the training data: discretize must be a method for all columns or Cuts, "
+                    f"as mapdag.discretize makes them, got {self.discretize!r}"
+                )
+            table = read(table, like=network, codes=False, missing=self.missing, discretize=self._cuts)  # type: ignore[arg-type]
+        return network.log_likelihood(table) / table.total
+
+    def _choose_cuts(self, table: Any) -> Any:
+        """Find the cuts of a method, so that other rows can be cut in the same places."""
+        if not isinstance(self.discretize, str):
+            return self.discretize
+        method = Discretizing.of(self.discretize).default
+        assert method is not None
+        try:
+            return discretize(table, method.name, bins=method.bins)
+        except DataError:  # nothing to cut; or something is wrong with the table, and `read` says what
+            return None
+
+    def _table(self, table: Any, *, reset: bool) -> Any:
+        """Check a table the way scikit-learn does, and keep what arrays would lose: names, declared levels."""
+        if isinstance(table, Dataset):
+            names = np.array(table.names, dtype=object)
+            if reset:
+                self.feature_names_in_, self.n_features_in_ = names, len(names)
+            return table
+        validate_data(self, table, reset=reset, skip_check_array=True)
+        if hasattr(table, "columns"):
+            return table
+        finite = self.missing == "error"
+        least = 2 if reset else 1  # one row has nothing to learn from
+        return check_array(
+            table, dtype=None, ensure_all_finite=finite, ensure_min_samples=least, estimator=self, input_name="X"
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = self.missing != "error"
+        return tags

@@ -1,0 +1,284 @@
+"""The HTML reports in a real browser: they render, react, log no error and ask for nothing."""
+
+import os
+import shutil
+
+import numpy as np
+import pytest
+
+import mapdag as md
+
+CHROMIUM = os.environ.get("MAPDAG_CHROMIUM") or next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no browser tests")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed: no browser tests")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def visit(browser):
+    """Open a page; at the end, it must have logged nothing and asked for nothing but itself."""
+    pages, complaints, requests = [], [], []
+
+    def open_page(path, **options):
+        page = browser.new_page(**{"viewport": {"width": 1300, "height": 950}, **options})
+        pages.append(page)
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("dialog", lambda dialog: complaints.append(dialog.message))
+        page.on("request", lambda request: requests.append(request.url))
+        page.goto(path.as_uri())
+        page.wait_for_selector(".frame.ready")
+        return page
+
+    yield open_page
+    for page in pages:
+        page.close()
+    assert complaints == []
+    assert [url for url in requests if not url.startswith(("file:", "data:"))] == []
+    assert len([url for url in requests if url.startswith("file:")]) == len(pages)
+
+
+@pytest.fixture(scope="module")
+def result():
+    return md.learn(md.network("asia").sample(2000, seed=1))
+
+
+@pytest.fixture(scope="module")
+def report(result, tmp_path_factory):
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    result.report(path, bootstrap=md.bootstrap(result.data, R=6, seed=1), command="mapdag learn asia.csv")
+    return path
+
+
+def node(page, name):
+    return page.locator(f'.node[aria-label="{name}"]')
+
+
+def scale(page):
+    return float(page.locator("#frame").get_attribute("data-scale"))
+
+
+def test_the_whole_graph_is_in_view(visit, report, result):
+    page = visit(report)
+    frame = page.locator("#frame").bounding_box()
+    assert page.locator(".node").count() == len(result.dag.nodes)
+    assert page.locator(".arcs .arc").count() == result.dag.n_arcs
+    for name in result.dag.nodes:
+        box = node(page, name).bounding_box()
+        assert frame["x"] <= box["x"] <= box["x"] + box["width"] <= frame["x"] + frame["width"]
+        assert frame["y"] <= box["y"] <= box["y"] + box["height"] <= frame["y"] + frame["height"]
+        text = node(page, name).locator("text").bounding_box()
+        assert text["width"] <= box["width"]
+
+
+def test_pointing_at_a_node_shows_its_probabilities_and_score(visit, report, result):
+    page = visit(report)
+    card = page.locator("#card")
+    assert card.is_hidden()
+    node(page, "lung").hover()
+    assert card.is_visible()
+    assert card.locator("h3").inner_text() == "lung"
+    score = md.score(result.dag, result.data, result.objective).by_node["lung"]
+    assert f"{score:,.2f}".replace("-", "\N{MINUS SIGN}") in card.inner_text()
+    cpt = result.fit(alpha=1).cpt("lung")
+    shown = card.locator("td.chance").all_inner_texts()
+    assert sorted(shown) == sorted(f"{p:.3f}" for p in cpt.ravel())
+    page.mouse.move(5, 5)
+    assert card.is_hidden()
+
+
+def test_pointing_at_an_arc_tells_what_it_is_worth(visit, report):
+    page = visit(report)
+    row = page.locator("#arc-table tbody tr").first
+    cells = row.locator("td").all_inner_texts()
+    curve = page.locator(f'.arc[data-arc="{row.get_attribute("data-row")}"] .line')
+    x, y = curve.evaluate(
+        "e => { const p = e.getPointAtLength(e.getTotalLength() / 2), m = e.getScreenCTM();"
+        "return [m.a * p.x + m.e, m.d * p.y + m.f]; }"
+    )
+    page.mouse.move(x, y)
+    told = page.locator("#card").inner_text()
+    assert cells[0] in told
+    assert cells[3] in told
+    assert "strength" in told
+
+
+def test_clicking_a_node_shows_its_markov_blanket(visit, report, result):
+    page = visit(report)
+    node(page, "either").click()
+    with_role = page.locator(".node[data-role]:not([data-role=chosen])")
+    names = [each.get_attribute("aria-label") for each in with_role.all()]
+    assert set(names) == set(result.dag.markov_blanket("either"))
+    parents = page.locator(".node[data-role=parent]")
+    assert {each.get_attribute("aria-label") for each in parents.all()} == set(result.dag.parents("either"))
+    panel = page.locator("#details")
+    assert "Markov blanket" in panel.inner_text()
+    panel.locator(".chip.parent").first.click()
+    assert page.locator(".node[data-role=chosen]").get_attribute("aria-label") in result.dag.parents("either")
+    page.locator("#details .close").click()
+    assert panel.is_hidden()
+    assert page.locator(".node[data-role]").count() == 0
+
+
+def test_the_class_is_shown_on_request(visit, report, result):
+    page = visit(report)
+    heads = page.locator(".arcs .reversible .head")
+    assert heads.count() == len(result.reversible) > 0
+    assert all(head.is_visible() for head in heads.all())
+    page.get_by_text("CPDAG", exact=True).click()
+    assert not any(head.is_visible() for head in heads.all())
+    assert page.locator(".arcs .compelled .head").first.is_visible()
+    page.get_by_text("DAG", exact=True).click()
+    assert all(head.is_visible() for head in heads.all())
+
+
+def test_the_graph_can_be_zoomed_and_moved(visit, report):
+    page = visit(report)
+    first = scale(page)
+    page.locator("[data-zoom=in]").click()
+    assert scale(page) > first
+    page.locator("[data-zoom=fit]").click()
+    assert scale(page) == first
+    frame = page.locator("#frame").bounding_box()
+    page.mouse.move(frame["x"] + 15, frame["y"] + 15)
+    page.mouse.wheel(0, -300)
+    page.wait_for_function(f"+document.getElementById('frame').dataset.scale > {first}")
+    before = node(page, "lung").bounding_box()
+    page.mouse.down()
+    page.mouse.move(frame["x"] + 75, frame["y"] + 55, steps=4)
+    page.mouse.up()
+    after = node(page, "lung").bounding_box()
+    assert after["x"] - before["x"] == pytest.approx(60, abs=1)
+    assert after["y"] - before["y"] == pytest.approx(40, abs=1)
+
+
+def test_everything_can_be_done_with_the_keyboard(visit, report):
+    page = visit(report)
+    page.locator("#find").focus()
+    for _ in range(5):  # the four buttons, then the first node
+        page.keyboard.press("Tab")
+    name = page.evaluate("document.activeElement.getAttribute('aria-label')")
+    assert page.locator("#card h3").inner_text() == name
+    page.keyboard.press("Enter")
+    assert page.locator("#details h3").inner_text() == name
+    first = scale(page)
+    page.keyboard.press("+")
+    assert scale(page) > first
+    page.keyboard.press("Escape")
+    assert page.locator("#details").is_hidden()
+
+
+def test_a_node_can_be_found_by_its_name(visit, report):
+    page = visit(report)
+    page.locator("#find").fill("DYS")
+    page.locator("#find").press("Enter")
+    assert page.locator("#details h3").inner_text() == "dysp"
+    page.locator("#find").fill("nothing")
+    page.locator("#find").press("Enter")
+    assert page.locator("#find").get_attribute("aria-invalid") == "true"
+
+
+def test_tables_are_sorted_filtered_and_linked(visit, report, result):
+    page = visit(report)
+    heading = page.locator("#arc-table th", has_text="score lost")
+    lost = lambda: page.locator("#arc-table tbody tr td:nth-child(4)").all_inner_texts()  # noqa: E731
+    numbers = lambda: [float(text.replace(",", "").replace("\N{MINUS SIGN}", "-")) for text in lost()]  # noqa: E731
+    assert numbers() == sorted(numbers(), reverse=True)
+    heading.get_by_role("button").click()
+    assert numbers() == sorted(numbers())
+    heading.get_by_role("button").click()
+    assert numbers() == sorted(numbers(), reverse=True)
+    page.locator("#arc-table th", has_text="from").get_by_role("button").click()
+    assert page.locator("#arc-table th[aria-sort]").inner_text() == "from"
+    page.locator("#node-table tbody tr", has_text="bronc").first.click()
+    assert page.locator("#details h3").inner_text() == "bronc"
+    page.locator("#arc-table tbody tr").first.click()
+    assert page.locator(".arcs .arc.hot").count() == 1
+
+
+def test_the_trace_tells_every_move(visit, report, result):
+    page = visit(report)
+    told = page.locator("#move")
+    assert told.inner_text().startswith(f"Move {len(result.trace)}: {result.trace[-1].kind}")
+    chart = page.locator(".chart")
+    chart.scroll_into_view_if_needed()
+    box = chart.bounding_box()
+    page.mouse.move(box["x"] + 90 / 960 * box["width"], box["y"] + 50)
+    assert told.inner_text().startswith("Start")
+
+
+def test_names_from_the_data_stay_text(visit, tmp_path):
+    names = ["<script>alert(1)</script>", "<img src=x onerror=alert(2)>", "&lt;b&gt;", '"quoted" \\ it\'s']
+    levels = [["</script><script>alert(3)</script>", "<!--"], ["<b>", "</b>"], ["&amp;", "x\u2028y"], ["'", '"']]
+    rng = np.random.default_rng(1)
+    base = rng.integers(0, 2, 200)
+    columns = {
+        n: [each[i] for i in np.where(rng.random(200) < 0.9, base, 1 - base)]
+        for n, each in zip(names, levels, strict=True)
+    }
+    found = md.learn(md.read(columns), "BDeu(1)")
+    found.report(tmp_path / "nasty.html", command="mapdag learn '</script><script>alert(4)</script>'")
+    md.report.write_comparison(
+        found.dag, md.DAG(names), tmp_path / "other.html", names=("<script>alert(5)</script>", "B")
+    )
+    for file in ("nasty.html", "other.html"):
+        page = visit(tmp_path / file)
+        for i, name in enumerate(names):
+            element = page.locator(f'.node[data-node="{i}"]')
+            element.hover()
+            assert page.locator("#card h3").inner_text() == name
+            element.click()
+            assert page.locator("#details h3").inner_text() == name
+            page.locator("#details .close").click()
+        assert page.locator("script").count() == 2
+        assert page.locator("img, main b").count() == 0
+    assert names[0] in page.locator("#arc-table").inner_text()
+
+
+def test_a_comparison_colours_its_arcs(visit, tmp_path):
+    target = md.network("asia").dag
+    other = target.without_arc("smoke", "bronc").with_arc("asia", "smoke").with_reversed("asia", "tub")
+    md.report.write_comparison(target, other, tmp_path / "compare.html")
+    page = visit(tmp_path / "compare.html")
+    colour = lambda status: page.locator(f".arcs .arcs-{status}").first.evaluate("e => getComputedStyle(e).stroke")  # noqa: E731
+    assert len({colour(status) for status in ("agreeing", "missing", "extra", "reversed")}) == 4
+    assert page.locator(".arcs .arcs-missing").count() == 1
+    assert page.locator(".arcs .arcs-extra").count() == 1
+    node(page, "tub").hover()
+    assert "parents in A" in page.locator("#card").inner_text()
+    reversed_before = colour("reversed")
+    page.get_by_text("Classes", exact=True).click()
+    assert page.locator("#frame").get_attribute("data-view") == "class"
+    assert colour("reversed") != reversed_before  # asia -> tub is reversible
+
+
+def test_a_large_graph_reacts_and_can_be_read_when_zoomed(visit, tmp_path):
+    network = md.network("andes")
+    found = md.learn(network.sample(300, seed=1), "BIC", start=network.dag, max_iter=1)
+    found.report(tmp_path / "andes.html")
+    page = visit(tmp_path / "andes.html")
+    assert page.locator(".node").count() == 223
+    assert page.locator(".node text").first.is_hidden()
+    page.locator("#find").fill("GOAL_98")
+    page.locator("#find").press("Enter")
+    assert node(page, "GOAL_98").locator("text").is_visible()
+    blanket = found.dag.markov_blanket("GOAL_98")
+    assert page.locator(".node[data-role]").count() == len(blanket) + 1
+
+
+@pytest.mark.parametrize("options", [{"viewport": {"width": 420, "height": 800}}, {"color_scheme": "dark"}], ids=str)
+def test_small_and_dark_screens_are_served(visit, report, options):
+    page = visit(report, **options)
+    overflow = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert overflow <= 0
+    node(page, "lung").click()
+    assert page.locator("#details").is_visible()
