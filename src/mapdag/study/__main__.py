@@ -50,6 +50,7 @@ def _parser() -> argparse.ArgumentParser:
     running.add_argument("--time-limit", type=float, metavar="SECONDS", help="begin no new cell after that")
     running.add_argument("--grace", type=float, default=10.0, metavar="SECONDS", help="for cells in flight at the end")
     running.add_argument("--order", choices=("cheapest", "longest"), default="cheapest", help="what comes first")
+    running.add_argument("--quick", action="store_true", help="a small part of the design, for a first look")
     running.add_argument("--seed", type=int, metavar="S", help="another seed than the design's")
     running.add_argument("--replicates", type=int, metavar="K", help="the first K samples only")
     running.add_argument("--fresh", action="store_true", help="throw away results of another seed or version")
@@ -69,6 +70,8 @@ def _run(given: argparse.Namespace) -> int:
     design = read_design(given.design)
     if given.seed is not None:
         design = replace(design, seed=given.seed)
+    if given.quick:
+        design = design.shortened()
     chosen: dict[str, Any] = {
         name: getattr(given, name) for name in ("networks", "sizes", "columns", "searches", "replicates")
     }

@@ -122,6 +122,12 @@ class Panel:
         return f"{self.search}, columns {'in file order' if self.columns == 'file' else 'shuffled'}"
 
     @property
+    def extent(self) -> str:
+        """The arm, and how many cells it has: the fewer, the less its tests can find."""
+        cells = int(np.isfinite(self.values["shd"]).any(axis=(2, 3)).sum())
+        return f"{self.arm}, {cells} cells of network and size"
+
+    @property
     def n_results(self) -> int:
         """Learned networks."""
         return int(np.isfinite(self.values["shd"]).sum())

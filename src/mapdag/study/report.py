@@ -86,7 +86,7 @@ def render_report(report: Report, form: str = "text") -> str:
     """Write tables and claims as one text."""
     checked = check_format(form)
     parts = [render_table(table, checked) for arm in report.arms for table in arm.tables if table.lines]
-    findings, arms = [arm.findings for arm in report.arms], [arm.panel.arm for arm in report.arms]
+    findings, arms = [arm.findings for arm in report.arms], [arm.panel.extent for arm in report.arms]
     return "\n".join([*parts, render_claims(findings, arms, checked)])
 
 
@@ -100,7 +100,7 @@ def write_report(report: Report, out: str | Path) -> list[Path]:
                 files[f"tables/{arm.slug}/{table.name}{suffix}"] = render_table(table, check_format(form))
         for metric in _COMPARED:
             files[f"comparisons/{arm.slug}-{metric}.csv"] = render_pairings(arm.pairings(metric), "csv")
-    findings, arms = [arm.findings for arm in report.arms], [arm.panel.arm for arm in report.arms]
+    findings, arms = [arm.findings for arm in report.arms], [arm.panel.extent for arm in report.arms]
     for form, suffix in SUFFIXES.items():
         files[f"claims{suffix}"] = render_claims(findings, arms, check_format(form))
     files["summary.json"] = json.dumps(summarise(report), indent=1) + "\n"

@@ -1,0 +1,1 @@
+"""Pictures. The only importers of the plotting library."""
