@@ -406,7 +406,7 @@ import sys
 for name in ("polars", "typer", "rich", "pandas", "pyarrow", "matplotlib", "tomli", "click"):
     sys.modules[name] = None
 from mapdag.study.__main__ import main
-sys.exit(main(["run", "quick", "--out", {str(tmp_path)!r}, "--networks", "child", "--sizes", "0.2", "--workers", "1"]))
+sys.exit(main(["run", "quick", "--out", {str(tmp_path)!r}, "--networks", "child", "--sizes", "0.5", "--workers", "1"]))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

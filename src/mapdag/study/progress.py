@@ -99,7 +99,8 @@ def shares(design: Design, done: Iterable[Cell]) -> tuple[Share, ...]:
 class Tracker:
     """Keeps count while a run goes on.
 
-    Time left: each network's seconds per unit of cost so far, the average of all for those that have none yet.
+    Time left: each network's seconds per unit of cost so far, the average of all for those that have none yet. Only
+    whole tasks tell: the first cell of a task counts most families for the others, too.
     """
 
     def __init__(self, design: Design, done: Iterable[Cell], tasks: Iterable[Task], workers: int) -> None:
@@ -117,15 +118,17 @@ class Tracker:
         self.fresh = 0
         self.failures = 0
 
-    def add(self, task: Task, cells: int, seconds: float) -> None:
-        """Count cells that are done, and a worker's seconds for them."""
+    def add(self, task: Task, cells: int) -> None:
+        """Count cells that are done."""
         share = self._shares[task.network]
         self._shares[task.network] = Share(share.network, share.done + cells, share.total)
-        units = self._per_cell[task.network, task.size] * cells
-        self._left[task.network] -= units
-        self._spent[task.network] += units
-        self._seconds[task.network] += seconds
+        self._left[task.network] -= self._per_cell[task.network, task.size] * cells
         self.fresh += cells
+
+    def finish(self, task: Task, cells: int, seconds: float) -> None:
+        """Take the time of a task that has ended."""
+        self._spent[task.network] += self._per_cell[task.network, task.size] * cells
+        self._seconds[task.network] += seconds
 
     def progress(self, seconds: float) -> Progress:
         """The state now."""

@@ -160,12 +160,12 @@ class _Run:
         task = event.task
         if event.rows:
             self._store.add(event.rows)
-        seconds = sum(row.seconds for row in event.rows)
         if event.work is not None:
             sample = (task.network, task.size, task.replicate, task.columns)
             self._store.log_work(number, sample, event.work)
-            seconds += event.work.sampling + event.work.judging
-        self._tracker.add(task, len(event.rows), seconds)
+            seconds = event.work.sampling + event.work.learning + event.work.judging
+            self._tracker.finish(task, event.work.cells, seconds)
+        self._tracker.add(task, len(event.rows))
         self._failures += [f"{'/'.join(map(str, each.cell))}: {each.message}" for each in event.failures]
         if event.error:
             self._failures.append(f"{task}: {event.error}")
