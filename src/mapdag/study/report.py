@@ -62,7 +62,7 @@ class Report:
     runs : list of dict
         When, on which machine and for how long.
     work : dict of str to float
-        Seconds of all workers: sampling, learning, judging.
+        Seconds of all workers: sampling, learning, judging, and those of the processor.
     """
 
     directory: Path
@@ -77,8 +77,9 @@ def make_report(directory: str | Path) -> Report:
     """Read the results in a directory, and say what they say."""
     arms = tuple(ArmReport(panel, make_tables(panel), measure_claims(panel)) for panel in read_panels(directory))
     with Store(directory) as store:
-        spent = [entry[5:8] for entry in store.work]
-        work = {part: sum(each[i] for each in spent) for i, part in enumerate(("sampling", "learning", "judging"))}
+        parts = ("sampling", "learning", "judging", "cpu")
+        spent = [entry[5:9] for entry in store.work]
+        work = {part: sum(each[i] for each in spent) for i, part in enumerate(parts)}
         return Report(Path(directory), arms, store.meta, store.searches, store.runs, work)
 
 

@@ -44,7 +44,7 @@ def _schema() -> str:
             versions TEXT NOT NULL, workers INTEGER NOT NULL, seconds REAL NOT NULL, cells INTEGER NOT NULL);
         CREATE TABLE IF NOT EXISTS work (run INTEGER NOT NULL, network TEXT NOT NULL, size TEXT NOT NULL,
             replicate INTEGER NOT NULL, columns TEXT NOT NULL, sampling REAL NOT NULL, learning REAL NOT NULL,
-            judging REAL NOT NULL, families INTEGER NOT NULL, cells INTEGER NOT NULL);
+            judging REAL NOT NULL, cpu REAL NOT NULL, families INTEGER NOT NULL, cells INTEGER NOT NULL);
     """
 
 
@@ -200,9 +200,9 @@ class Store:
 
     def log_work(self, run: int, sample: tuple[str, str, int, str], work: Work) -> None:
         """Note where the time of a task went."""
-        values = (run, *sample, work.sampling, work.learning, work.judging, work.families, work.cells)
+        values = (run, *sample, work.sampling, work.learning, work.judging, work.cpu, work.families, work.cells)
         with self._transaction() as db:
-            db.execute("INSERT INTO work VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
+            db.execute("INSERT INTO work VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
 
     @property
     def work(self) -> list[tuple[Any, ...]]:
@@ -251,7 +251,7 @@ class Store:
             self.update_run(numbers[run["id"]], seconds=run["seconds"], cells=run["cells"])
         with self._transaction() as db:
             values = [(numbers[entry[0]], *entry[1:]) for entry in other.work]
-            db.executemany("INSERT INTO work VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
+            db.executemany("INSERT INTO work VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
 
 
 def same_results(a: Row, b: Row) -> bool:

@@ -40,11 +40,15 @@ class Failure:
 
 @dataclass(frozen=True)
 class Work:
-    """Where the time of a task went, in seconds; `families` counts those of the shared cache once."""
+    """Where the time of a task went, in seconds; `cpu` is the processor's, all included.
+
+    `families` counts those of the shared cache once.
+    """
 
     sampling: float
     learning: float
     judging: float
+    cpu: float
     families: int
     cells: int
 
@@ -54,6 +58,7 @@ class _Clock:
     sampling: float = 0.0
     learning: float = 0.0
     judging: float = 0.0
+    cpu: float = 0.0
     families: int = 0
     cells: int = 0
 
@@ -76,6 +81,7 @@ def do_task(task: Task, stop: Callable[[], bool] = lambda: False) -> Iterator[Ro
         Asked before each cell; once it says yes, the rest is left.
     """
     clock = _Clock()
+    cpu = time.process_time()
     began = time.perf_counter()
     truth = load_truth(task.source, task.seed, task.test_rows)
     sample = draw_sample(task, truth.network)
@@ -105,6 +111,7 @@ def do_task(task: Task, stop: Callable[[], bool] = lambda: False) -> Iterator[Ro
         )
         if stop():
             break
+    clock.cpu = time.process_time() - cpu
     yield Work(**asdict(clock))
 
 
