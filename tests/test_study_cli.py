@@ -29,7 +29,7 @@ def run(monkeypatch, capsys):
     return call
 
 
-QUICK = ("run", "paper", "--quick", "--workers", "1")
+QUICK = ("run", "paper", "--quick", "--workers", "1", "--searches", "hc")
 
 
 def test_a_quick_study_from_run_to_report(run, tmp_path):
@@ -60,7 +60,24 @@ def test_a_quick_study_from_run_to_report(run, tmp_path):
 def test_parts_are_run_apart_and_put_together(run, tmp_path):
     small = ("--networks", "child", "--columns", "file", "--replicates", "1")
     assert run(*QUICK, *small, "--sizes", "0.5", "--out", tmp_path / "a")[0] == 0
-    assert plain_main(["run", "quick", *small, "--sizes", "0.1", "--out", str(tmp_path / "b"), "--workers", "1"]) == 0
+    assert (
+        plain_main(
+            [
+                "run",
+                "quick",
+                *small,
+                "--searches",
+                "hc",
+                "--sizes",
+                "0.1",
+                "--out",
+                str(tmp_path / "b"),
+                "--workers",
+                "1",
+            ]
+        )
+        == 0
+    )
     code, told, _ = run("merge", tmp_path / "a", tmp_path / "b", "--out", tmp_path / "all")
     assert code == 0
     assert told.count("32 new cells") == 2

@@ -335,7 +335,9 @@ def test_claims_are_written_with_all_arms():
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
     directory = tmp_path_factory.mktemp("study")
-    small = paper().restricted(networks=["child", "insurance"], sizes=["0.2", "0.5", "1"], replicates=2)
+    small = paper().restricted(
+        networks=["child", "insurance"], sizes=["0.2", "0.5", "1"], searches=["hc"], replicates=2
+    )
     outcome = run(replace(small, test_rows=1000), directory, workers=1)
     assert outcome.complete
     return directory

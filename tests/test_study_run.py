@@ -192,14 +192,14 @@ def test_the_optimal_alpha_is_the_fixed_point_and_cycles_are_flagged(monkeypatch
     row = next(do_task(next(missing_tasks(design))))
     truth = load_truth("child", TINY.seed, TINY.test_rows)
     data = draw_sample(next(missing_tasks(design)), truth.network)
-    dag = md.learn(data, f"BDeu({row.alpha!r})").dag
+    dag = md.learn(data, f"BDeu({row.alpha!r})", search="hc").dag
     assert row.flag == ""
     assert md.alpha_star(dag, data) == pytest.approx(row.alpha)
     turns = iter([4.0, 2.0, 3.0, 2.0])
     monkeypatch.setattr("mapdag.theory.alpha_star", lambda dag, data: next(turns))
     row = next(do_task(next(missing_tasks(design))))
     assert (row.flag, row.alpha) == ("cycle", 2.0)
-    assert row.score == pytest.approx(md.learn(data, "BDeu(2)").score)
+    assert row.score == pytest.approx(md.learn(data, "BDeu(2)", search="hc").score)
 
 
 def test_an_objective_that_a_network_cannot_have_fails_alone():
@@ -406,7 +406,8 @@ import sys
 for name in ("polars", "typer", "rich", "pandas", "pyarrow", "matplotlib", "tomli", "click"):
     sys.modules[name] = None
 from mapdag.study.__main__ import main
-sys.exit(main(["run", "quick", "--out", {str(tmp_path)!r}, "--networks", "child", "--sizes", "0.5", "--workers", "1"]))
+sys.exit(main(["run", "quick", "--out", {str(tmp_path)!r}, "--networks", "child", "--sizes", "0.5", "--searches", "hc",
+    "--workers", "1"]))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -1,7 +1,7 @@
 """Doing a task: draw the sample, learn every objective by every search, and measure what was learned.
 
 All objectives and searches of a task share one cache of family scores: a family is counted once for all of them. Only
-objectives whose alpha is to be found need caches of their own, one for each alpha.
+searches that put the columns in an order of their own, and objectives whose alpha is to be found, need other caches.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from mapdag.errors import MapdagError, MapdagWarning
@@ -128,27 +129,28 @@ class _Learned:
 
 def _learn_all(task: Task, table: Dataset, clock: _Clock) -> Iterator[tuple[Cell, _Learned | Failure]]:
     key = (task.network, task.size, task.replicate, task.columns)
-    plain = [goal for _, goals in task.work for goal in goals if not is_optimised(goal)]
-    cache = None
-    if plain:
-        began = time.perf_counter()
-        cache = plan_for(task.work[0][0]).options.make_cache(table, [at(goal, 1) for goal in plain])
-        clock.learning += time.perf_counter() - began
+    plain = [at(goal, 1) for _, goals in task.work for goal in goals if not is_optimised(goal)]
+    caches: dict[tuple[str, ...], FamilyCache] = {}
     results: dict[tuple[str, str], Result] = {}
-    # The shared cache first, for all searches; it can go when the alphas that need their own are learned.
+    # The shared caches first, for all searches; they can go when the alphas that need their own are learned.
     for search, goals in task.work:
+        cache = None
         for goal in (each for each in goals if not is_optimised(each)):
             cell = Cell(*key, search.label, goal)
             try:
-                result = _search(at(goal, 1), cache, search, table)
+                began = time.perf_counter()
+                if cache is None:
+                    cache = _shared(caches, plan_for(search), table, plain)
+                result = _search(at(goal, 1), cache, search)
+                seconds = time.perf_counter() - began
             except MapdagError as error:
                 yield cell, Failure(cell, str(error))
                 continue
             results[search.label, str(result.objective)] = result
-            yield cell, _Learned(result, result.families, result.seconds)
-    if cache is not None:
-        clock.families = cache.families
+            yield cell, _Learned(result, result.families, seconds)
+    clock.families = sum(each.families for each in caches.values())
     del cache
+    caches.clear()
     for search, goals in task.work:
         for goal in filter(is_optimised, goals):
             cell = Cell(*key, search.label, goal)
@@ -159,17 +161,34 @@ def _learn_all(task: Task, table: Dataset, clock: _Clock) -> Iterator[tuple[Cell
                 yield cell, Failure(cell, str(error))
 
 
-def _search(objective: Objective, cache: FamilyCache | None, search: Search, table: Dataset) -> Result:
-    """Learn one objective; without a cache, with one of its own."""
+def arranged(plan: Plan, table: Dataset) -> Dataset:
+    """Put the columns in the order by which a search breaks ties: as they are, or one that the data decide."""
+    if getattr(plan, "order", "columns") == "columns":
+        return table
+    found = import_module("mapdag.search").canonical_order(table)
+    return table.select([table.names[i] for i in found.columns])
+
+
+def _shared(
+    caches: dict[tuple[str, ...], FamilyCache], plan: Plan, table: Dataset, objectives: list[Objective]
+) -> FamilyCache:
+    """Cache of all objectives for a search; the same one for all that have the columns in the same order."""
+    data = arranged(plan, table)
+    if data.names not in caches:
+        caches[data.names] = plan.options.make_cache(data, objectives)
+    return caches[data.names]
+
+
+def _search(objective: Objective, cache: FamilyCache, search: Search) -> Result:
     plan = plan_for(search)
-    if cache is None:
-        cache = plan.options.make_cache(table, [objective])
     return SEARCHES[plan.search](objective, cache, plan.options, **plan.special)
 
 
 def _optimise(goal: str, search: Search, table: Dataset, known: Result | None) -> _Learned:
     """Learn with Steck's optimal alpha, starting at 1; `known` is the result of that first round, if there is one."""
     began = time.perf_counter()
+    plan = plan_for(search)
+    data = arranged(plan, table)
     found: list[Result] = []
     families = 0
 
@@ -178,7 +197,8 @@ def _optimise(goal: str, search: Search, table: Dataset, known: Result | None) -
         if alpha == 1.0 and known is not None:
             found.append(known)
         else:
-            found.append(_search(at(goal, alpha), None, search, table))
+            objective = at(goal, alpha)
+            found.append(_search(objective, plan.options.make_cache(data, [objective]), search))
             families += found[-1].families
         return found[-1].dag
 
