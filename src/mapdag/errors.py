@@ -11,6 +11,7 @@
     ├── NotationError (ValueError)    a score expression that cannot be read; `position` points into it
     ├── FormatError (ValueError)      a file that cannot be parsed; carries line and column
     ├── FileError (OSError)           a file that cannot be opened or written; names the path and the reason
+    ├── StudyError                    results of a study that cannot be continued or put together
     ├── CapacityError                 the request needs more memory or time than is sensible
     └── MissingExtraError (ImportError)  an optional package is needed; says how to install it
 
@@ -109,6 +110,10 @@ class FormatError(MapdagError, ValueError):
 
 class FileError(MapdagError, OSError):
     """A file cannot be opened or written."""
+
+
+class StudyError(MapdagError):
+    """Results of a study cannot be continued or put together."""
 
 
 class CapacityError(MapdagError):

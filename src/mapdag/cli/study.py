@@ -1,0 +1,219 @@
+"""Commands of the simulation study: ``study run``, ``status``, ``report``, ``export`` and ``merge``."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+
+import typer
+
+from mapdag.cli.display import columns as align
+from mapdag.cli.display import live_line
+from mapdag.cli.options import Json, print_json
+from mapdag.errors import MissingExtraError
+from mapdag.study import read_design, status
+from mapdag.study import run as run_study
+from mapdag.study.merging import merge as merge_results
+from mapdag.study.progress import duration
+
+if TYPE_CHECKING:
+    from mapdag.study.progress import Progress
+    from mapdag.study.report import Report
+
+app = typer.Typer(help="Run the paper's simulation study, or one's own, and report what it says.", no_args_is_help=True)
+
+Directory: TypeAlias = Annotated[str, typer.Argument(metavar="DIR", help="Where the results are.")]
+_EVERY = 30.0  # seconds between two lines where there is no terminal
+
+
+def _several(text: str | None) -> list[str] | None:
+    return None if text is None else [each.strip() for each in text.split(",")]
+
+
+def _only(name: str, what: str) -> Any:
+    return typer.Option(name, metavar="A,B", help=f"Only these {what}.")
+
+
+@app.command("run")
+def run(  # noqa: PLR0917 - typer calls it by keyword
+    design: Annotated[str, typer.Argument(metavar="DESIGN", help="paper, quick, or a TOML file.")],
+    out: Annotated[str, typer.Option("--out", metavar="DIR", help="Where the results go.")],
+    workers: Annotated[
+        int | None, typer.Option("--workers", metavar="N", help="Processes; all cores unless given.")
+    ] = None,
+    time_limit: Annotated[
+        float | None, typer.Option("--time-limit", metavar="SECONDS", help="Begin no new cell after that.")
+    ] = None,
+    grace: Annotated[
+        float, typer.Option("--grace", metavar="SECONDS", help="For cells in flight at the time limit.")
+    ] = 10.0,
+    order: Annotated[
+        str, typer.Option("--order", metavar="HOW", help="What comes first: cheapest or longest.")
+    ] = "cheapest",
+    quick: Annotated[bool, typer.Option("--quick", help="A small part of the design, for a first look.")] = False,
+    seed: Annotated[int | None, typer.Option("--seed", metavar="S", help="Another seed than the design's.")] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Throw away results of another seed or version.")] = False,
+    networks: Annotated[str | None, _only("--networks", "networks")] = None,
+    sizes: Annotated[str | None, _only("--sizes", "sizes of samples, n/p")] = None,
+    columns: Annotated[str | None, _only("--columns", "orders of the columns: file, shuffled")] = None,
+    searches: Annotated[str | None, _only("--searches", "searches")] = None,
+    replicates: Annotated[
+        int | None, typer.Option("--replicates", metavar="K", help="The first K samples only.")
+    ] = None,
+) -> None:
+    """Run a study, or go on with it: what is done already is not done again."""
+    whole = read_design(design, seed=seed)
+    chosen = (whole.shortened() if quick else whole).restricted(
+        networks=_several(networks),
+        sizes=_several(sizes),
+        columns=_several(columns),
+        searches=_several(searches),
+        replicates=replicates,
+    )
+    with _progress() as show:
+        outcome = run_study(
+            chosen,
+            out,
+            workers=workers,
+            time_limit=time_limit,
+            order=order,  # type: ignore[arg-type]  # checked there
+            fresh=fresh,
+            grace=grace,
+            progress=show,
+        )
+    for failure in outcome.failures:
+        typer.echo(f"mapdag: failed: {failure}", err=True)
+    told = f"{outcome.done:,} of {outcome.total:,} cells are done, {outcome.fresh:,} by this run"
+    typer.echo(f"{told} in {duration(outcome.seconds)}; results in {out}")
+    if outcome.failures:
+        raise typer.Exit(1)
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[Progress], None]]:
+    """Show how far a run is: in place on a terminal, otherwise a line now and then."""
+    with live_line(quiet=False) as show:
+        last = time.monotonic()
+
+        def tell(progress: Progress) -> None:
+            nonlocal last
+            show(str(progress))
+            if not sys.stderr.isatty() and time.monotonic() - last > _EVERY:
+                last = time.monotonic()
+                typer.echo(f"{duration(progress.seconds)}: {progress}", err=True)
+
+        yield tell
+
+
+@app.command("status")
+def show_status(directory: Directory, json: Json = False) -> None:
+    """Say what is done of the design that a directory was last run with."""
+    found = status(directory)
+    if json:
+        by_network = {share.network: [share.done, share.total] for share in found.progress.networks}
+        done = {"design": found.design, "done": found.progress.done, "total": found.progress.total}
+        print_json({**done, "networks": by_network, "elsewhere": found.elsewhere, "runs": list(found.runs)})
+        return
+    typer.echo(f"{found.design}: {found.progress.done:,} of {found.progress.total:,} cells are done")
+    rows = [["network", "done", "of"]]
+    rows += [[share.network, f"{share.done:,}", f"{share.total:,}"] for share in found.progress.networks]
+    typer.echo(align(rows, right=(1, 2)))
+    if found.elsewhere:
+        typer.echo(f"{found.elsewhere:,} more cells belong to other designs")
+    for each in found.runs:
+        seconds = duration(float(each["seconds"]))  # type: ignore[arg-type]
+        typer.echo(
+            f"run {each['id']}: {each['started']}, {each['cells']} cells in {seconds}, {each['workers']} workers"
+        )
+
+
+@app.command("report")
+def report(
+    directory: Directory,
+    form: Annotated[str, typer.Option("--format", metavar="HOW", help="text, markdown, latex or csv.")] = "text",
+    columns: Annotated[str | None, typer.Option("--columns", metavar="HOW", help="Only file, or shuffled.")] = None,
+    search: Annotated[str | None, typer.Option("--search", metavar="NAME", help="Only this search.")] = None,
+    claims: Annotated[bool, typer.Option("--claims", help="Only the claims.")] = False,
+    compare: Annotated[
+        list[str], typer.Option("--compare", metavar="EXPR", help="Instead: compare objectives; give two or more.")
+    ] = [],  # noqa: B006 - typer copies it
+    metric: Annotated[
+        str, typer.Option("--metric", metavar="NAME", help="To compare by: shd, arcs, loglik, precision, recall.")
+    ] = "shd",
+    out: Annotated[
+        str | None, typer.Option("--out", metavar="DIR", help="Write all formats, comparisons and figures there.")
+    ] = None,
+) -> None:
+    """Print the paper's nine tables and every claim of its section 4, beside what was measured."""
+    from dataclasses import replace
+
+    from mapdag.study.report import make_report, render_report
+
+    found = make_report(directory)
+    arms = tuple(
+        arm for arm in found.arms if columns in (None, arm.panel.columns) and search in (None, arm.panel.search)
+    )
+    if not arms:
+        raise typer.BadParameter(f"there are no results with columns {columns} and search {search}")
+    found = replace(found, arms=arms)
+    if compare:
+        typer.echo(_comparisons(found, compare, metric, form))
+    elif out is not None:
+        _write(found, out)
+    elif claims:
+        from mapdag.study.rendering import check_format, render_claims
+
+        several = [arm.findings for arm in arms], [arm.panel.extent for arm in arms]
+        typer.echo(render_claims(*several, check_format(form)))
+    else:
+        typer.echo(render_report(found, form))
+
+
+def _comparisons(found: Report, objectives: list[str], metric: str, form: str) -> str:
+    from mapdag.study.comparing import compare_all
+    from mapdag.study.rendering import check_format, render_pairings
+
+    if len(objectives) < 2:
+        raise typer.BadParameter("--compare must be given at least twice")
+    parts = []
+    for arm in found.arms:
+        pairings = compare_all(arm.panel, metric, objectives=objectives)
+        parts.append(f"{arm.panel.arm}\n\n{render_pairings(pairings, check_format(form))}")
+    return "\n".join(parts)
+
+
+def _write(found: Report, out: str) -> None:
+    from mapdag.plots.study import write_figures
+    from mapdag.study.report import write_report
+
+    files = write_report(found, out)
+    try:
+        files += write_figures(found, Path(out) / "figures")
+    except MissingExtraError as error:
+        typer.echo(f"mapdag: warning: no figures: {error}", err=True)
+    typer.echo(f"{len(files)} files written to {out}")
+
+
+@app.command("export")
+def export(
+    directory: Directory,
+    out: Annotated[str, typer.Option("--out", metavar="FILE", help="Ends in .csv, .csv.gz or .parquet.")],
+) -> None:
+    """Write all rows to one file."""
+    from mapdag.study.export import export as write_rows
+
+    typer.echo(f"{write_rows(directory, out):,} rows written to {out}")
+
+
+@app.command("merge")
+def merge(
+    directories: Annotated[list[str], typer.Argument(metavar="DIR...", help="Results of the same study.")],
+    out: Annotated[str, typer.Option("--out", metavar="DIR", help="Where they go; may have results already.")],
+) -> None:
+    """Put the results of several machines together."""
+    for source, cells in merge_results(directories, out).items():
+        typer.echo(f"{source}: {cells:,} new cells")

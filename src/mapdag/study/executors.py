@@ -1,0 +1,211 @@
+"""Who does the tasks: this process, or several others. Another engine needs only the one method of `Executor`."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from typing import TYPE_CHECKING, Any, Protocol
+
+from mapdag.contracts import check_whole
+from mapdag.study.cells import Row, Task
+from mapdag.study.working import Failure, Work, do_task
+
+if TYPE_CHECKING:
+    from multiprocessing.process import BaseProcess
+
+_BATCH = 0.25  # seconds for which rows are gathered before they are handed over
+_LOOK = 0.2  # seconds between two looks at whether to stop
+
+
+@dataclass(frozen=True)
+class Event:
+    """News of a task: rows learned, cells that failed, and at its end where the time went (or why it broke off)."""
+
+    task: Task
+    rows: tuple[Row, ...] = ()
+    failures: tuple[Failure, ...] = ()
+    work: Work | None = None
+    error: str = ""
+
+
+class Executor(Protocol):
+    """Does tasks and tells what comes out, in any order."""
+
+    workers: int
+
+    def run(self, tasks: Sequence[Task], stop: Callable[[], bool]) -> Iterator[Event]:
+        """Do the tasks, the first ones first; once `stop` says yes, end soon."""
+        ...
+
+
+def _events(task: Task, stop: Callable[[], bool]) -> Iterator[Event]:
+    """Do one task; rows come in batches."""
+    rows: list[Row] = []
+    failures: list[Failure] = []
+    last = time.monotonic()
+    for news in do_task(task, stop):
+        if isinstance(news, Work):
+            yield Event(task, tuple(rows), tuple(failures), work=news)
+            return
+        if isinstance(news, Row):
+            rows.append(news)
+        else:
+            failures.append(news)
+        if time.monotonic() - last > _BATCH:
+            yield Event(task, tuple(rows), tuple(failures))
+            rows, failures, last = [], [], time.monotonic()
+
+
+class Serial:
+    """Does the tasks in this process, one after the other."""
+
+    workers = 1
+
+    def run(self, tasks: Sequence[Task], stop: Callable[[], bool]) -> Iterator[Event]:
+        """Do the tasks."""
+        for task in tasks:
+            if stop():
+                return
+            try:
+                yield from _events(task, stop)
+            except Exception as error:  # noqa: BLE001 - one task must not end the others
+                yield Event(task, error=f"{type(error).__name__}: {error}")
+
+
+def _work(inbox: Connection, stopped: Any) -> None:
+    """Do tasks as they come, in a process of its own, until there are no more."""
+    threading.Thread(target=_follow_parent, daemon=True).start()
+    try:
+        while (task := inbox.recv()) is not None:
+            try:
+                for event in _events(task, stopped.is_set):
+                    inbox.send(event)
+            except Exception as error:  # noqa: BLE001, PERF203 - told to the parent
+                inbox.send(Event(task, error=f"{type(error).__name__}: {error}"))
+    except (EOFError, OSError, KeyboardInterrupt):
+        pass  # the parent has gone, or wants us to
+
+
+def _follow_parent() -> None:
+    """End this process when its parent has ended, however that was."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
+
+
+@dataclass
+class _Worker:
+    process: BaseProcess
+    pipe: Connection
+    task: Task | None = None
+
+
+class Processes:
+    """Does the tasks in several processes.
+
+    Parameters
+    ----------
+    workers : int, optional
+        How many; as many as there are cores unless given.
+    grace : float
+        Seconds that cells in flight get to finish when the run is to end; then they are given up.
+    """
+
+    def __init__(self, workers: int | None = None, *, grace: float = 10.0) -> None:
+        self.workers = check_whole("workers", workers or available_cores(), least=1)
+        self._grace = grace
+        # Not forked: kernels may have started threads in this process.
+        self._context = multiprocessing.get_context("spawn")
+
+    def run(self, tasks: Sequence[Task], stop: Callable[[], bool]) -> Iterator[Event]:
+        """Do the tasks; a process that dies takes only its task with it."""
+        waiting = deque(tasks)
+        stopped = self._context.Event()
+        crew = [self._hire(stopped) for _ in range(min(self.workers, len(waiting)))]
+        deadline = float("inf")
+        try:
+            for worker in crew:
+                _give(worker, waiting)
+            while any(worker.task is not None for worker in crew):
+                if deadline == float("inf") and stop():
+                    stopped.set()
+                    waiting.clear()
+                    deadline = time.monotonic() + self._grace
+                if time.monotonic() > deadline:
+                    return
+                for ready in wait([worker.pipe for worker in crew if worker.task is not None], timeout=_LOOK):
+                    worker = next(each for each in crew if each.pipe is ready)
+                    event = _receive(worker)
+                    if event is None:
+                        assert worker.task is not None
+                        yield Event(worker.task, error=_death(worker.process))
+                        crew[crew.index(worker)] = worker = self._hire(stopped)
+                        _give(worker, waiting)
+                        continue
+                    yield event
+                    if event.work is not None or event.error:
+                        _give(worker, waiting)
+        finally:
+            for worker in crew:
+                _dismiss(worker)
+
+    def _hire(self, stopped: Any) -> _Worker:
+        mine, theirs = self._context.Pipe()
+        process = self._context.Process(target=_work, args=(theirs, stopped), daemon=True)
+        process.start()
+        theirs.close()
+        return _Worker(process, mine)
+
+
+def _give(worker: _Worker, waiting: deque[Task]) -> None:
+    worker.task = waiting.popleft() if waiting else None
+    if worker.task is not None:
+        try:
+            worker.pipe.send(worker.task)
+        except OSError:
+            return  # it has died, which the next receipt finds out
+
+
+def _receive(worker: _Worker) -> Event | None:
+    try:
+        event: Event = worker.pipe.recv()
+    except (EOFError, OSError):
+        return None
+    return event
+
+
+def _death(process: BaseProcess) -> str:
+    process.join(5)
+    return f"the worker process ended with exit code {process.exitcode} (-9: killed, perhaps for lack of memory)"
+
+
+def _dismiss(worker: _Worker) -> None:
+    if worker.task is None:
+        try:
+            worker.pipe.send(None)
+            worker.process.join(1)
+        except OSError:
+            pass
+    if worker.process.is_alive():
+        worker.process.terminate()
+        worker.process.join(5)
+    worker.pipe.close()
+
+
+def available_cores() -> int:
+    """Cores that this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
+
+
+def make_executor(workers: int | None = None, *, grace: float = 10.0) -> Executor:
+    """Return the executor for so many workers: this process for one, otherwise processes."""
+    cores = workers if workers is not None else available_cores()
+    return Serial() if cores == 1 else Processes(cores, grace=grace)

@@ -1,0 +1,137 @@
+"""Everything that the results of a study say, as values; `write_report` writes them to files."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mapdag.study.claims import Finding, measure_claims
+from mapdag.study.comparing import compare_all
+from mapdag.study.panel import METRICS, Panel, read_panels
+from mapdag.study.rendering import SUFFIXES, check_format, render_claims, render_pairings, render_table, tally
+from mapdag.study.statistics import Ranks, rank
+from mapdag.study.store import Store
+from mapdag.study.tables import Table, make_tables
+
+if TYPE_CHECKING:
+    from mapdag.study.comparing import Pairing
+
+_COMPARED = ("shd", "arcs", "loglik")
+
+
+@dataclass(frozen=True, eq=False)
+class ArmReport:
+    """What one arm says: the tables of the paper, and its claims."""
+
+    panel: Panel
+    tables: tuple[Table, ...]
+    findings: tuple[Finding, ...]
+
+    @property
+    def slug(self) -> str:
+        """Name of the arm for files."""
+        return f"{self.panel.search}-{self.panel.columns}"
+
+    def pairings(self, metric: str) -> tuple[Pairing, ...]:
+        """Compare all objectives with one another."""
+        return compare_all(self.panel, metric)
+
+    def ranks(self, metric: str) -> Ranks | None:
+        """Average ranks of all objectives over the cells that have all of them; None if there are too few."""
+        cells = self.panel.cells(metric, self.panel.objectives)
+        if len(cells) < 2 or len(self.panel.objectives) < 2:
+            return None
+        return rank(cells, self.panel.objectives, lower=METRICS[metric].best != "higher")
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """Everything that the results say.
+
+    Attributes
+    ----------
+    directory : Path
+    arms : tuple of ArmReport
+        The paper's first: hill climbing with columns in file order.
+    meta : dict
+        Seed, version, design.
+    searches : dict
+        Name in the library and options of each search, by label.
+    runs : list of dict
+        When, on which machine and for how long.
+    work : dict of str to float
+        Seconds of all workers: sampling, learning, judging, and those of the processor.
+    """
+
+    directory: Path
+    arms: tuple[ArmReport, ...]
+    meta: dict[str, Any]
+    searches: dict[str, Any]
+    runs: list[dict[str, Any]]
+    work: dict[str, float]
+
+
+def make_report(directory: str | Path) -> Report:
+    """Read the results in a directory, and say what they say."""
+    arms = tuple(ArmReport(panel, make_tables(panel), measure_claims(panel)) for panel in read_panels(directory))
+    with Store(directory) as store:
+        parts = ("sampling", "learning", "judging", "cpu")
+        spent = [entry[5:9] for entry in store.work]
+        work = {part: sum(each[i] for each in spent) for i, part in enumerate(parts)}
+        return Report(Path(directory), arms, store.meta, store.searches, store.runs, work)
+
+
+def render_report(report: Report, form: str = "text") -> str:
+    """Write tables and claims as one text."""
+    checked = check_format(form)
+    parts = [render_table(table, checked) for arm in report.arms for table in arm.tables if table.lines]
+    findings, arms = [arm.findings for arm in report.arms], [arm.panel.extent for arm in report.arms]
+    return "\n".join([*parts, render_claims(findings, arms, checked)])
+
+
+def write_report(report: Report, out: str | Path) -> list[Path]:
+    """Write tables and claims in all formats, comparisons and a summary; returns the files."""
+    folder = Path(out)
+    files: dict[str, str] = {}
+    for arm in report.arms:
+        for table in arm.tables:
+            for form, suffix in SUFFIXES.items():
+                files[f"tables/{arm.slug}/{table.name}{suffix}"] = render_table(table, check_format(form))
+        for metric in _COMPARED:
+            files[f"comparisons/{arm.slug}-{metric}.csv"] = render_pairings(arm.pairings(metric), "csv")
+    findings, arms = [arm.findings for arm in report.arms], [arm.panel.extent for arm in report.arms]
+    for form, suffix in SUFFIXES.items():
+        files[f"claims{suffix}"] = render_claims(findings, arms, check_format(form))
+    files["summary.json"] = json.dumps(summarise(report), indent=1) + "\n"
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    return [folder / name for name in files]
+
+
+def summarise(report: Report) -> dict[str, Any]:
+    """Return the figures of the whole: design, machine, seconds, verdicts."""
+    return {
+        **report.meta,
+        "searches": {label: {"name": name, "options": given} for label, (name, given) in report.searches.items()},
+        "runs": report.runs,
+        "worker_seconds": report.work,
+        "arms": [
+            {
+                "arm": arm.panel.arm,
+                "networks_learned": arm.panel.n_results,
+                "claims": tally(arm.findings),
+                "ranks": {metric: _as_dict(arm.ranks(metric)) for metric in _COMPARED},
+            }
+            for arm in report.arms
+        ],
+    }
+
+
+def _as_dict(ranks: Ranks | None) -> dict[str, Any] | None:
+    if ranks is None:
+        return None
+    average = dict(zip(ranks.names, ranks.ranks, strict=True))
+    return {"cells": ranks.cells, "friedman_p": ranks.p, "critical_difference": ranks.critical, "ranks": average}

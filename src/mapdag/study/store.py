@@ -1,0 +1,265 @@
+"""Where results are kept: one SQLite file, written by one process, a transaction for every batch of rows.
+
+Rows have the cell as their key, so that none can be there twice. Write-ahead logging makes commits cheap, and a process
+that dies at any moment leaves the last commit behind.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mapdag.errors import FileError, StudyError
+from mapdag.study.cells import COSTS, FIELDS, Cell, Row
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from mapdag.study.design import Search
+    from mapdag.study.working import Work
+
+#: Raised whenever a change of the library alters what a study finds.
+RESULTS_VERSION = 1
+FILE = "results.sqlite"
+
+_KEY = FIELDS[: len(Cell._fields)]
+_TYPES = {"str": "TEXT", "int": "INTEGER", "float": "REAL", "float | None": "REAL"}
+_CLOSE = 1e-9  # relative: log-likelihoods from two machines that are the same but for rounding
+
+
+def _schema() -> str:
+    types = {name: _TYPES[str(Row.__annotations__[name])] for name in FIELDS}
+    columns = ", ".join(f"{name} {types[name]}{'' if name == 'alpha' else ' NOT NULL'}" for name in FIELDS)
+    return f"""
+        CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS searches (label TEXT PRIMARY KEY, name TEXT NOT NULL, options TEXT NOT NULL)
+            WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS results ({columns}, PRIMARY KEY ({", ".join(_KEY)})) WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS runs (id INTEGER PRIMARY KEY, started TEXT NOT NULL, machine TEXT NOT NULL,
+            versions TEXT NOT NULL, workers INTEGER NOT NULL, seconds REAL NOT NULL, cells INTEGER NOT NULL);
+        CREATE TABLE IF NOT EXISTS work (run INTEGER NOT NULL, network TEXT NOT NULL, size TEXT NOT NULL,
+            replicate INTEGER NOT NULL, columns TEXT NOT NULL, sampling REAL NOT NULL, learning REAL NOT NULL,
+            judging REAL NOT NULL, cpu REAL NOT NULL, families INTEGER NOT NULL, cells INTEGER NOT NULL);
+    """
+
+
+class Store:
+    """The results of a study in a directory; a context, closed at its end.
+
+    Parameters
+    ----------
+    directory : path
+        Where the file `results.sqlite` is.
+    create : bool
+        Whether to make it if there is none.
+    """
+
+    def __init__(self, directory: str | Path, *, create: bool = False) -> None:
+        self.path = Path(directory) / FILE
+        if create:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        elif not self.path.exists():
+            raise FileError(f"{directory}: there are no results of a study here ({FILE} is missing)")
+        try:
+            self._db = sqlite3.connect(self.path, timeout=60, isolation_level=None)
+            self._db.execute("PRAGMA journal_mode = WAL")
+            self._db.execute("PRAGMA synchronous = NORMAL")
+            self._db.executescript(f"BEGIN IMMEDIATE; {_schema()} COMMIT;")
+        except sqlite3.DatabaseError as error:
+            raise FileError(f"{self.path}: {error}") from None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Put everything into the one file, and let it go."""
+        with closing(self._db) as db:
+            db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield self._db
+        except BaseException:
+            self._db.execute("ROLLBACK")
+            raise
+        self._db.execute("COMMIT")
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other runs out for as long as this one lives, however it ends."""
+        with closing(sqlite3.connect(self.path.with_suffix(".lock"), timeout=0, isolation_level=None)) as lock:
+            try:
+                lock.execute("BEGIN EXCLUSIVE")
+            except sqlite3.OperationalError:
+                raise StudyError(f"{self.path.parent}: another run is at work here") from None
+            yield
+
+    @property
+    def meta(self) -> dict[str, Any]:
+        """What is known of the study as a whole: its identity, and the design that it was last run with."""
+        return {key: json.loads(value) for key, value in self._db.execute("SELECT key, value FROM meta")}
+
+    def set_meta(self, values: Mapping[str, Any]) -> None:
+        """Write some of the study's data."""
+        with self._transaction() as db:
+            pairs = [(key, json.dumps(value)) for key, value in values.items()]
+            db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", pairs)
+
+    def claim(self, *, seed: int, test_rows: int, fresh: bool = False) -> None:
+        """Make sure that the results here are of this seed, test set and version; the first to ask decides.
+
+        Parameters
+        ----------
+        seed, test_rows : int
+        fresh : bool
+            Whether to throw away what does not fit, instead of refusing to go on.
+        """
+        wanted = {"results_version": RESULTS_VERSION, "seed": seed, "test_rows": test_rows}
+        found = self.meta
+        differing = [key for key, value in wanted.items() if found.get(key, value) != value]
+        if differing and not fresh:
+            told = " and ".join(f"{key} {found[key]} (asked for: {wanted[key]})" for key in differing)
+            raise StudyError(
+                f"{self.path.parent}: the results here are of {told}; choose another directory, or start afresh (fresh)"
+            )
+        if differing:
+            with self._transaction() as db:
+                for table in ("results", "searches", "runs", "work"):
+                    db.execute(f"DELETE FROM {table}")  # noqa: S608 - names from the line above
+        self.set_meta(wanted)
+
+    def claim_search(self, search: Search, resolved: str) -> None:
+        """Make sure that a label always means the same search; `resolved` is the name that the library gave it."""
+        options = json.dumps(dict(search.options), sort_keys=True)
+        found = self._db.execute("SELECT name, options FROM searches WHERE label = ?", (search.label,)).fetchone()
+        if found is None:
+            with self._transaction() as db:
+                db.execute("INSERT INTO searches VALUES (?, ?, ?)", (search.label, resolved, options))
+        elif found != (resolved, options):
+            raise StudyError(
+                f"{self.path.parent}: search {search.label!r} of the results here is {found[0]} with options "
+                f"{found[1]}, not {resolved} with {options}; give it another label"
+            )
+
+    @property
+    def searches(self) -> dict[str, tuple[str, dict[str, Any]]]:
+        """The library's name and the options of each search, by label."""
+        rows = self._db.execute("SELECT label, name, options FROM searches ORDER BY label")
+        return {label: (name, json.loads(options)) for label, name, options in rows}
+
+    def cells(self) -> set[Cell]:
+        """All cells that are done."""
+        return {Cell(*row) for row in self._db.execute(f"SELECT {', '.join(_KEY)} FROM results")}  # noqa: S608
+
+    def __len__(self) -> int:
+        return int(self._db.execute("SELECT count(*) FROM results").fetchone()[0])
+
+    def add(self, rows: Iterable[Row]) -> None:
+        """Write rows, all or none; one whose cell is there already is left out."""
+        marks = ", ".join("?" * len(FIELDS))
+        values = [tuple(getattr(row, name) for name in FIELDS) for row in rows]
+        with self._transaction() as db:
+            db.executemany(f"INSERT OR IGNORE INTO results VALUES ({marks})", values)  # noqa: S608
+
+    def rows(self) -> Iterator[Row]:
+        """All rows, in the order of their cells."""
+        query = f"SELECT {', '.join(FIELDS)} FROM results ORDER BY {', '.join(_KEY)}"  # noqa: S608
+        for values in self._db.execute(query):
+            yield Row(**dict(zip(FIELDS, values, strict=True)))
+
+    def begin_run(self, *, started: str, machine: str, versions: Mapping[str, str], workers: int) -> int:
+        """Note that a run begins; returns its number."""
+        with self._transaction() as db:
+            found = db.execute(
+                "INSERT INTO runs (started, machine, versions, workers, seconds, cells) VALUES (?, ?, ?, ?, 0, 0)",
+                (started, machine, json.dumps(dict(versions)), workers),
+            )
+            return int(found.lastrowid or 0)
+
+    def update_run(self, run: int, *, seconds: float, cells: int) -> None:
+        """Note how far a run has come."""
+        with self._transaction() as db:
+            db.execute("UPDATE runs SET seconds = ?, cells = ? WHERE id = ?", (seconds, cells, run))
+
+    @property
+    def runs(self) -> list[dict[str, Any]]:
+        """Every run so far."""
+        names = ("id", "started", "machine", "versions", "workers", "seconds", "cells")
+        found = [dict(zip(names, row, strict=True)) for row in self._db.execute("SELECT * FROM runs ORDER BY id")]
+        return [{**run, "versions": json.loads(run["versions"])} for run in found]
+
+    def log_work(self, run: int, sample: tuple[str, str, int, str], work: Work) -> None:
+        """Note where the time of a task went."""
+        values = (run, *sample, work.sampling, work.learning, work.judging, work.cpu, work.families, work.cells)
+        with self._transaction() as db:
+            db.execute("INSERT INTO work VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
+
+    @property
+    def work(self) -> list[tuple[Any, ...]]:
+        """Where the time of every task went: run, sample, columns, seconds of each part, families, cells."""
+        return self._db.execute("SELECT * FROM work ORDER BY run, network, size, replicate, columns").fetchall()
+
+    def merge(self, other: Store) -> int:
+        """Take over the results of another store of the same study; returns how many cells are new.
+
+        Raises
+        ------
+        StudyError
+            If the seeds, versions or searches differ, or the two disagree about a cell.
+        """
+        mine, theirs = self.meta, other.meta
+        for key in ("results_version", "seed", "test_rows"):
+            if key in mine and mine[key] != theirs.get(key):
+                raise StudyError(
+                    f"{other.path.parent}: {key} is {theirs.get(key)} there, but {mine[key]} in the others"
+                )
+        for label, found in other.searches.items():
+            if self.searches.get(label, found) != found:
+                raise StudyError(f"{other.path.parent}: search {label!r} is not the same there as in the others")
+        known = {row.cell: row for row in self.rows()}
+        new = []
+        for row in other.rows():
+            if row.cell not in known:
+                new.append(row)
+            elif not same_results(row, known[row.cell]):
+                raise StudyError(f"{other.path.parent}: {row.cell} has other results there")
+        self._copy(other, {**theirs, **mine})
+        self.add(new)
+        return len(new)
+
+    def _copy(self, other: Store, meta: Mapping[str, Any]) -> None:
+        self.set_meta(meta)
+        with self._transaction() as db:
+            searches = [
+                (label, name, json.dumps(given, sort_keys=True)) for label, (name, given) in other.searches.items()
+            ]
+            db.executemany("INSERT OR IGNORE INTO searches VALUES (?, ?, ?)", searches)
+        numbers = {}
+        for run in other.runs:
+            begun = {key: run[key] for key in ("started", "machine", "versions", "workers")}
+            numbers[run["id"]] = self.begin_run(**begun)
+            self.update_run(numbers[run["id"]], seconds=run["seconds"], cells=run["cells"])
+        with self._transaction() as db:
+            values = [(numbers[entry[0]], *entry[1:]) for entry in other.work]
+            db.executemany("INSERT INTO work VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
+
+
+def same_results(a: Row, b: Row) -> bool:
+    """Whether two rows say the same, costs and the last digits of log-likelihoods aside."""
+    for name in FIELDS:
+        x, y = getattr(a, name), getattr(b, name)
+        if name in COSTS or x == y:
+            continue
+        if not (isinstance(x, float) and isinstance(y, float) and math.isclose(x, y, rel_tol=_CLOSE)):
+            return False
+    return True
