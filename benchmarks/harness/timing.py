@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+_HOPELESS = 5  # budgets that one round may take; after that, one round is all there is
 _REST = 0.02  # seconds between turns: threads of the previous contender stop spinning
 
 
@@ -53,7 +54,8 @@ def take_turns(contenders: Mapping[str, Callable[[], tuple[float, Any]]], rounds
     values: dict[str, Any] = {}
     for number in range(rounds.most):
         for name, contender in contenders.items():
-            if number >= rounds.least and sum(seconds[name]) > rounds.budget:
+            used = sum(seconds[name])
+            if used > _HOPELESS * rounds.budget or (number >= rounds.least and used > rounds.budget):
                 continue
             time.sleep(_REST)
             took, values[name] = contender()
