@@ -8,6 +8,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -36,11 +38,24 @@ def learn(site: Path, table: Path) -> None:
     subprocess.run(command, env={**settings, "PYTHONPATH": str(site)}, check=True, capture_output=True)
 
 
-def first_run(table: Path) -> float:
-    """Seconds of the first run of a fresh copy."""
+def first_run(table: Path) -> tuple[float, float]:
+    """Seconds of the first run of a fresh copy, and those of its CPU time."""
     with tempfile.TemporaryDirectory() as name:
         site = fresh_copy(Path(name))
-        return timed(lambda: learn(site, table))[0]
+        return timed(partial(with_cpu, partial(learn, site, table)))
+
+
+def with_cpu(function: Callable[[], Any]) -> float:
+    """Call a function; return the CPU seconds of the processes that it started and waited for."""
+    before = os.times()
+    function()
+    after = os.times()
+    return after.children_user + after.children_system - before.children_user - before.children_system
+
+
+def alone() -> None:
+    """Start Python and import what is needed in any case."""
+    subprocess.run([sys.executable, "-c", "import numba, polars"], check=True)
 
 
 def measure(settings: Settings) -> tuple[list[Table], list[Target], Any]:
@@ -54,18 +69,18 @@ def measure(settings: Settings) -> tuple[list[Table], list[Target], Any]:
         progress("startup: later runs")
         site = fresh_copy(Path(name))
         learn(site, table)
-        later = best_of(lambda: learn(site, table), Rounds(least=3, most=8, budget=8.0))
-        bare = best_of(
-            lambda: subprocess.run([sys.executable, "-c", "import numba, polars"], check=True), Rounds(2, 4, 5)
-        )
+        rounds = Rounds(least=3, most=8, budget=8.0)
+        later = best_of(partial(with_cpu, partial(learn, site, table)), rounds)
+        bare = best_of(partial(with_cpu, alone), rounds)
     rows = (
-        ("first run after installation", min(firsts)),
-        ("later runs", later.best),
-        ("of which Python, numba and polars alone", bare.best),
+        ("first run after installation", *min(firsts)),
+        ("later runs", later.best, later.value),
+        ("of which Python, numba and polars alone", bare.best, bare.value),
     )
-    found = Table("`mapdag learn` on asia, 2,000 rows", ("what", "s"), rows, "Whole processes, from start to exit.")
+    note = "Whole processes, from start to exit. CPU seconds are of the best first run, and of the last of the others."
+    found = Table("`mapdag learn` on asia, 2,000 rows", ("what", "s", "CPU s"), rows, note)
     targets = [
-        Target("first run after installation, `mapdag learn` on asia", "<=", 25, min(firsts), "s"),
+        Target("first run after installation, `mapdag learn` on asia", "<=", 25, min(firsts)[0], "s"),
         Target("later runs, `mapdag learn` on asia", "<=", 1.5, later.best, "s"),
     ]
     return [found], targets, {"first": firsts, "later": later.seconds}
