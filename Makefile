@@ -4,11 +4,11 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 WORKERS ?= auto
 
-.PHONY: help demo test test-all check format lint types layers clean
+.PHONY: help demo test test-all check format lint types layers bench bench-quick clean
 .DEFAULT_GOAL := help
 
 help:            ## list the targets
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
 
 # One stamp per set of packages, so that `make demo` does not install what only developers need.
 $(VENV)/.runtime: pyproject.toml
@@ -53,6 +53,21 @@ layers: $(VENV)/.dev  ## who may import whom
 
 check: lint types layers test  ## everything that CI runs
 
+# Benchmarks have an environment of their own, with the peers in it.
+BENCH := .bench-venv
+
+$(BENCH)/.ready: pyproject.toml
+	test -x $(BENCH)/bin/python || $(PYTHON) -m venv $(BENCH)
+	$(BENCH)/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(BENCH)/bin/python -m pip install --quiet --editable . --group peers
+	touch $@
+
+bench: $(BENCH)/.ready  ## measure speed and memory against peers and targets (BENCH_DATA=folder for given data)
+	$(BENCH)/bin/python benchmarks $(BENCH_OPTIONS)
+
+bench-quick: $(BENCH)/.ready  ## the same, smaller: to see whether it works
+	$(BENCH)/bin/python benchmarks --quick --out $(BENCH)/results
+
 clean:           ## remove what the other targets made
-	rm -rf $(VENV) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+	rm -rf $(VENV) $(BENCH) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
 	find src tests -name __pycache__ -prune -exec rm -rf {} +

@@ -1,22 +1,22 @@
-"""Reading a CSV file into a Dataset against `polars.read_csv` of the same file: time and peak memory.
+"""Reading a CSV file into a data set against `polars.read_csv` of the same file: time and peak memory.
 
-Each reading runs in a process of its own; the contenders take turns, and the best of several rounds counts.
-
-    python benchmarks/reading.py --rows 1000000 --columns 37 --rounds 5
+Each reading runs in a process of its own.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
-import resource
-import subprocess
-import sys
 import tempfile
-import time
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any
+
+from harness import process
+from harness.samples import SEED
+from harness.script import Script, Settings, progress
+from harness.tables import Table
+from harness.timing import Rounds, Timing, take_turns, timed
 
 LABELS = ["LOW", "NORMAL", "HIGH", "ZERO", "TRUE", "FALSE", "ESOPHAGEAL", "ONESIDED"]
 KINDS = {
@@ -58,78 +58,52 @@ def make(kind: str, path: Path, rows: int, columns: int, seed: int) -> None:
         path.with_suffix(".txt").write_bytes(path.read_bytes().replace(b",", b"  "))
 
 
-def peak() -> float:
-    """Return the peak memory of this process in MB."""
-    status = Path("/proc/self/status")
-    if status.exists():  # ru_maxrss would count the parent's memory, inherited by the fork
-        line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
-        return int(line.split()[1]) / 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
-
-
-def measure(contender: str, path: Path) -> None:
+def read_once(contender: str, name: str) -> None:
     """Read the file once, and print what it took."""
     import polars as pl
 
     from mapdag.data import read
 
+    path = Path(name)
     options: dict[str, Any] = {"missing": "drop" if path.stem == "dropped" else "level"}
     if path.stem == "coded":
         with path.open() as file:
             options["levels"] = dict.fromkeys(file.readline().strip().split(","), LABELS[:4])
         warnings.simplefilter("ignore")
     source = path.with_suffix(".txt") if path.stem == "blanks" else path
-    before = peak()
-    start = time.perf_counter()
-    data = pl.read_csv(path) if contender == "polars" else read(source, **options)
-    print(
-        json.dumps({"seconds": time.perf_counter() - start, "before": before, "peak": peak(), "what": str(type(data))})
-    )
+    seconds, _ = timed(partial(pl.read_csv, path) if contender == "polars" else partial(read, source, **options))
+    print(json.dumps({"seconds": seconds, "peak": process.memory("VmHWM")}))
 
 
-def contest(path: Path, rounds: int) -> dict[str, tuple[float, float]]:
-    """Return the best time and the smallest peak of each contender."""
-    best: dict[str, tuple[float, float]] = {}
-    for _ in range(rounds):
-        for contender in ("polars", "mapdag"):
-            command = [sys.executable, __file__, "--measure", contender, str(path)]
-            found = json.loads(subprocess.run(command, capture_output=True, check=True, text=True).stdout)
-            seconds, memory = best.get(contender, (float("inf"), float("inf")))
-            best[contender] = (min(seconds, found["seconds"]), min(memory, found["peak"]))
-    return best
+def contest(path: Path, rounds: Rounds) -> dict[str, Timing]:
+    """Let the two read in turns."""
+
+    def turn(contender: str) -> tuple[float, Any]:
+        found = process.part(__file__, contender, path)
+        return found["seconds"], found["peak"]
+
+    return take_turns({each: partial(turn, each) for each in ("polars", "mapdag")}, rounds)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--columns", type=int, default=37)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--kinds", nargs="+", choices=list(KINDS), default=list(KINDS))
-    parser.add_argument("--measure", nargs=2, metavar=("CONTENDER", "PATH"), help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.measure:
-        measure(arguments.measure[0], Path(arguments.measure[1]))
-        return
-    codes = arguments.rows * arguments.columns / 1024**2
-    print(
-        f"{arguments.rows:,} rows x {arguments.columns} columns; the codes take {codes:.0f} MB; "
-        f"best of {arguments.rounds} rounds"
-    )
-    print(
-        f"{'':10s}{'polars':>10s}{'mapdag':>10s}{'ratio':>8s}{'peak MB':>12s}{'peak MB':>10s}{'beyond, in codes':>18s}"
-    )
+def measure(settings: Settings) -> tuple[list[Table], list[Any], Any]:
+    n, columns = (100_000 if settings.quick else 1_000_000), 37
+    rounds = Rounds(least=1, most=1) if settings.quick else Rounds(least=3, most=3)
+    codes = n * columns / 2**20
+    rows = []
     with tempfile.TemporaryDirectory() as folder:
-        for kind in arguments.kinds:
+        for kind, what in KINDS.items():
+            progress(f"reading: {kind}")
             path = Path(folder) / f"{kind}.csv"
-            make(kind, path, arguments.rows, arguments.columns, arguments.seed)
-            best = contest(path, arguments.rounds)
-            (t0, m0), (t1, m1) = best["polars"], best["mapdag"]
-            print(f"{kind:10s}{t0:9.2f}s{t1:9.2f}s{t1 / t0:8.2f}{m0:12.0f}{m1:10.0f}{(m1 - m0) / codes:18.1f}")
+            make(kind, path, n, columns, SEED)
+            found = contest(path, rounds)
+            theirs, ours = found["polars"], found["mapdag"]
+            beyond = (ours.value - theirs.value) / codes
+            rows.append((what, theirs.best, ours.best, ours.best / theirs.best, theirs.value, ours.value, beyond))
             path.unlink()
-    for kind in arguments.kinds:
-        print(f"  {kind}: {KINDS[kind]}")
+    head = ("table", "polars s", "mapdag s", "ratio", "polars peak, MiB", "mapdag peak, MiB", "beyond polars, in codes")
+    note = f"The codes of {n:,} rows and {columns} columns take {codes:.0f} MiB."
+    return [Table("Reading", head, tuple(rows), note)], [], None
 
 
 if __name__ == "__main__":
-    main()
+    Script("reading", "Reading", __doc__ or "", measure, read_once).main()

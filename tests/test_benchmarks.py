@@ -1,0 +1,145 @@
+"""The benchmarks' own parts; nothing here is timed."""
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parent.parent / "benchmarks"
+if not FOLDER.exists():
+    pytest.skip("benchmarks are not part of this copy", allow_module_level=True)
+sys.path.append(str(FOLDER))
+
+import mapdag as md  # noqa: E402
+from harness import machine, published, results, samples, synthetic, timing  # noqa: E402
+from harness.objectives import study  # noqa: E402
+from harness.results import Report  # noqa: E402
+from harness.tables import Table, geometric_mean, ratios, show  # noqa: E402
+from harness.targets import Target, summary  # noqa: E402
+
+
+@pytest.fixture
+def report():
+    machine_now = {**machine.describe(), "busy": 0.0}
+    table = Table("Some", ("data", "s"), (("alarm", 0.01234), ("andes", None)), "A note.")
+    target = Target("a ratio", ">=", 8, 9.5)
+    return Report("some", "Some title", "About.", (table,), (target,), machine_now, {"quick": True})
+
+
+def test_a_table_is_written_as_markdown():
+    table = Table("Speed", ("data", "s", "N"), (("alarm", 0.01234, 37), ("andes", None, 1234)), "Note.")
+    assert table.markdown().splitlines() == [
+        "### Speed",
+        "",
+        "| data | s | N |",
+        "| --- | ---: | ---: |",
+        "| alarm | 0.0123 | 37 |",
+        "| andes | - | 1,234 |",
+        "",
+        "Note.",
+    ]
+
+
+def test_rows_must_fit_their_table():
+    with pytest.raises(ValueError, match="2 cells"):
+        Table("Speed", ("a", "b"), ((1,),))
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(None, "-"), (1234.5678, "1,235"), (0.0, "0"), (12.345, "12.3"), (float("inf"), "inf"), (True, "yes"), ("x", "x")],
+)
+def test_cells_have_three_digits(value, text):
+    assert show(value) == text
+
+
+def test_ratios_and_their_mean_skip_what_was_not_measured():
+    found = ratios([2.0, None, 8.0], [1.0, 1.0, 1.0])
+    assert found == [2.0, None, 8.0]
+    assert geometric_mean(found) == pytest.approx(4.0)
+    with pytest.raises(ValueError, match="no value"):
+        geometric_mean([None])
+
+
+def test_a_target_in_doubt_is_not_counted_as_met():
+    kept, missed = Target("fast", ">=", 8, 9.0), Target("small", "<=", 1, 2.0, "s")
+    doubted = replace(kept, doubt="the machine was busy")
+    table = summary([kept, missed, doubted])
+    assert [row[3] for row in table.rows] == ["met", "MISSED", "in doubt (met): the machine was busy"]
+    assert table.note == "1 of 3 met; 1 in doubt."
+
+
+def test_the_machine_is_described():
+    found = machine.describe()
+    assert found["cpu"]
+    assert found["cores"] >= 1
+    assert found["versions"]["numpy"]
+    assert 0 <= machine.busy(0.01) <= 1
+    assert found["cpu"] in machine.sentence({**found, "busy": 0.0})
+    json.dumps(found)
+
+
+def test_reports_survive_the_disk_and_make_a_page(report, tmp_path):
+    results.write(report, tmp_path)
+    again = results.read("some", tmp_path)
+    assert again == replace(report, date=again.date)
+    page = results.write_page(["some", "absent"], tmp_path).read_text(encoding="utf-8")
+    assert "| a ratio | >= 8 x | 9.50 x | met |" in page
+    assert "not for quoting: some" in page
+    assert (tmp_path / "some.md").exists()
+
+
+def test_contenders_take_turns_until_their_budget_is_used():
+    asked = []
+
+    def contender(name, seconds):
+        def turn():
+            asked.append(name)
+            return seconds, name
+
+        return turn
+
+    found = timing.take_turns(
+        {"slow": contender("slow", 3.0), "fast": contender("fast", 0.1)}, timing.Rounds(least=2, most=4, budget=5.0)
+    )
+    assert asked == ["slow", "fast", "slow", "fast", "fast", "fast"]
+    assert found["slow"].best == 3.0
+    assert found["fast"].spread == 1.0
+
+
+def test_published_figures_are_calibrated_by_the_peer_measured_here():
+    factor = published.calibration({"alarm_5000": 0.098, "pigs_5618": 10.2})
+    assert factor["alarm_5000"] == pytest.approx(2.0)
+    assert factor["pigs_5618"] == pytest.approx(0.5)
+    assert factor["diabetes_5000"] == pytest.approx(1.0)  # not measured: the mean of the others
+    assert {sample.key for sample in samples.EVERY} == set(published.figures())
+
+
+def test_the_study_has_31_objectives():
+    with pytest.warns(md.errors.MapdagWarning, match="unusual"):
+        parsed = {str(md.parse(each)) for each in study()}
+    assert len(parsed) == 31
+
+
+def test_samples_travel_to_other_processes(tmp_path):
+    data = synthetic.sparse(6, 50, seed=1)
+    samples.save(data, tmp_path)
+    names, levels, codes = samples.reload(tmp_path)
+    assert md.Dataset(names, levels, codes) == data
+    lines = (tmp_path / "codes.csv").read_text().splitlines()
+    assert lines[0] == ",".join(data.names)
+    assert len(lines) == 52
+    assert synthetic.sparse(6, 50, seed=1) == data
+
+
+def test_samples_come_from_a_folder_where_it_has_them(tmp_path):
+    import gzip
+
+    drawn = samples.load(samples.Sample("asia", 30), tmp_path)
+    rows = "\n".join(",".join(map(str, row)) for row in drawn.codes[:, :7].T.tolist())
+    levels = {name: list(drawn.levels[name]) for name in drawn.names}
+    (tmp_path / "asia_30.csv.gz").write_bytes(gzip.compress(f"{','.join(drawn.names)}\n{rows}\n".encode()))
+    (tmp_path / "asia_levels.json.gz").write_bytes(gzip.compress(json.dumps(levels).encode()))
+    assert samples.load(samples.Sample("asia", 30), tmp_path).n_rows == 7
