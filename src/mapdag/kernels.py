@@ -30,10 +30,13 @@ FILES = (
     "objective/kernel.py",
     "recipes.py",
     "search/climb.py",
+    "search/families.py",
     "search/graph.py",
     "search/moves.py",
     "search/order.py",
     "search/store.py",
+    "search/subsets.py",
+    "search/tallies.py",
     "search/tree.py",
     "terms.py",
 )

@@ -14,6 +14,7 @@ from mapdag.errors import ParameterError
 from mapdag.objective import DEFAULT, parse
 from mapdag.search.climbing import climb_hills, walk_tabu
 from mapdag.search.constraints import Constraints
+from mapdag.search.exact import search_exactly
 from mapdag.search.run import OnProgress, Options
 
 if TYPE_CHECKING:
@@ -28,7 +29,9 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-SEARCHES: Mapping[str, Callable[..., Result]] = MappingProxyType({"hc": climb_hills, "tabu": walk_tabu})
+SEARCHES: Mapping[str, Callable[..., Result]] = MappingProxyType(
+    {"hc": climb_hills, "tabu": walk_tabu, "exact": search_exactly}
+)
 
 
 @dataclass(frozen=True)
