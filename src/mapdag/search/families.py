@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from mapdag.kernels import bits_of, entry, inner, popcount
+from mapdag.kernels import bits_of, entry, inner, new_floats, new_ints, part, popcount
 from mapdag.recipes import DECLARED, FACTORISED, OBSERVED, QUOTIENT, _constant, _pseudo_count
-from mapdag.terms import REGRET, RISING_EACH, RISING_ONCE, XLOGX, _offset, _term, to_float
+from mapdag.terms import REGRET, RISING_EACH, RISING_ONCE, XLOGX, _EMPTY, _offset, _term, to_float
 
 CHUNK = 10  # bits of a place that are looked up at a time
 CHUNKS = 3
@@ -28,97 +28,84 @@ def new_memo(n_rows: int, code: int) -> tuple[Any, ...]:
     A BD score whose pseudo-count depends on the number of configurations has many functions of a count, the others two.
     """
     many = code in (DECLARED, OBSERVED)
-    length = 1 << min(max(n_rows, 63).bit_length(), 10 if many else 20)
-    slots = _FULL // length if many else 16
+    # Of counts above a quarter of the rows no family has many. Runs of an odd number of cache lines do not collide.
+    length = min(max(n_rows // 4, 64), 1 << 10) if many else min(n_rows + 1, _FULL // 16)
+    length += 4 - length % 8
+    slots = 1 << (_FULL // length).bit_length() - 1 if many else 16
     keys = np.zeros((slots + 1, 2), dtype=np.uint64)
     return keys, np.zeros(slots), np.zeros((slots, length, 2), dtype=np.int64), np.zeros((64, 2))
 
 
-@inner
-def _slot(kind: int, param: float, memo: Any) -> int:
+@part
+def _slot(kind: int, param: float, keys: Any, offsets: Any, known: Any) -> int:
     """Where the terms of a function are remembered; all are forgotten when half of the room is taken."""
-    keys, offsets, terms, _ = memo
-    mask = np.uint64(len(offsets) - 1)
-    bits = bits_of(param)
-    key = (bits + np.uint64(kind)) * np.uint64(0x9E3779B97F4A7C15)
-    i = (key >> np.uint64(40)) & mask
-    name = np.uint64(kind + 1)
+    room = np.uint64(len(offsets))
+    bits, name = bits_of(param), np.uint64(kind + 1)
+    first = (((bits + name) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(40)) & (room - np.uint64(1))
+    i = first
     while keys[i, 1] != 0 and (keys[i, 0] != bits or keys[i, 1] != name):
-        i = (i + np.uint64(1)) & mask
+        i = (i + np.uint64(1)) & (room - np.uint64(1))
     if keys[i, 1] == 0:
-        if 2 * keys[len(offsets), 0] >= np.uint64(len(offsets)):
-            keys[:] = 0
-            i = (key >> np.uint64(40)) & mask
-        keys[len(offsets), 0] += np.uint64(1)
+        if np.uint64(2) * keys[room, 0] >= room:
+            for j in range(len(keys)):
+                keys[j, 0], keys[j, 1] = 0, 0
+            i = first
+        keys[room, 0] += np.uint64(1)
         keys[i, 0], keys[i, 1] = bits, name
         offsets[i] = _offset(kind, param)
-        terms[np.int64(i)] = 0
-    return np.int64(i)
+        for n in range(known.shape[1]):
+            known[i, n, 0] = _EMPTY
+    return i
 
 
 @inner
-def _sum(kind: int, param: float, tally: Any, half: Any, memo: Any, exact: Any) -> tuple[int, int]:
-    """Sum of f(count) times its multiplicity over a tally, in two words of fixed point."""
+def _add_sums(functions: Any, runs: Any, pool: Any, memo: Any, exact: Any, sums: Any, sign: int) -> None:
+    """Add the sum of f(count) times its multiplicity over the tally of each family, in two words of fixed point.
+
+    `functions` is (kinds, params), one for each family, a kind below zero for none; `runs` where its tally is. Arrays
+    are unpacked once for many families: each unpacking counts owners, which would take longer than all the rest.
+    """
+    kinds, params = functions
+    keys, offsets, known, _ = memo
     scale, _, _, words, reals = exact
-    slot = _slot(kind, param, memo)
-    offset, known = memo[1][slot], memo[2][slot]
+    length = known.shape[1]
+    half = np.uint64(pool.itemsize * 4)
     mask = (np.uint64(1) << half) - np.uint64(1)
-    high, low = np.int64(0), np.int64(0)
-    for i in range(len(tally)):
-        both = np.uint64(tally[i])
-        n, times = np.int64(both >> half), np.int64(both & mask)
-        if n < len(known):
-            # Nothing known reads as zero; a term that is zero is found anew each time.
-            if known[n, 0] == 0 and known[n, 1] == 0:
-                known[n, 0], known[n, 1] = _term(kind, param, offset, n, scale, words, reals)
-            high += times * known[n, 0]
-            low += times * known[n, 1]
-        else:
-            more, less = _term(kind, param, offset, n, scale, words, reals)
+    for family in range(len(kinds)):
+        kind, param = kinds[family], params[family]
+        if kind < 0:
+            continue
+        slot = _slot(kind, param, keys, offsets, known)
+        high, low = np.int64(0), np.int64(0)
+        for i in range(runs[family, 0], runs[family, 1]):
+            both = np.uint64(pool[i])
+            n, times = np.int64(both >> half), np.int64(both & mask)
+            if n >= length:
+                more, less = _term(kind, param, offsets[slot], n, scale, words, reals)
+            else:
+                if known[slot, n, 0] == _EMPTY:
+                    found, rest = _term(kind, param, offsets[slot], n, scale, words, reals)
+                    known[slot, n, 0], known[slot, n, 1] = found, rest
+                more, less = known[slot, n, 0], known[slot, n, 1]
             high += times * more
             low += times * less
-    return high, low
+        sums[family, 0] += sign * high
+        sums[family, 1] += sign * low
 
 
-@inner
-def _penalty(code: int, x: float, y: float, shape: Any, total: float, recent: Any) -> float:
+@part
+def _constant_of(recipe: Any, r: int, q: float, n_parents: int, total: float, recent: Any) -> float:
     """Like `_constant`, which takes long for `QUOTIENT`: recent values are kept."""
-    r, q, n_parents = shape
-    if code != QUOTIENT:
-        return _constant(code, x, y, r, q, n_parents, total)
-    place = np.int64((bits_of(q) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(58))
-    if recent[place, 0] != q:
-        recent[place, 0], recent[place, 1] = q, _constant(code, x, y, r, q, n_parents, total)
-    return recent[place, 1]
-
-
-@inner
-def _score(sums: Any, shape: Any, observed: Any, recipe: Any, total: float, memo: Any, exact: Any) -> float:
-    """Score of one family, as `mapdag.recipes.score_batch` has it.
-
-    `sums` is (tally of the cells, tally of the configurations, half of the bits), `shape` (r, q, parents), `observed`
-    (positive cells, configurations).
-    """
-    cells, totals, half = sums
     code, x, y = recipe
-    r, q, _ = shape
-    n_positive, q_obs = observed
-    if q_obs == 0:
-        return 0.0
-    f, g, fx, gx = XLOGX, XLOGX, 0.0, 0.0
-    if code <= OBSERVED:
-        log_r = math.log(r)
-        a, log_a = _pseudo_count(code, x, r, q, math.log(q), q_obs)
-        fx, gx = a, a * r
-        f = g = RISING_EACH if a >= total else RISING_ONCE
-        first = -total * log_r if a >= total else (n_positive - q_obs) * log_a - q_obs * log_r
+    found = 0.0
+    if code == QUOTIENT:
+        place = np.int64((bits_of(q) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(58))
+        if recent[place, 0] != q:
+            recent[place, 0], recent[place, 1] = q, _constant(code, x, y, r, q, n_parents, total)
+        found = recent[place, 1]
     else:
-        if code == FACTORISED:
-            g, gx = REGRET, float(r)
-        first = -_penalty(code, x, y, shape, total, memo[3])
-    high, low = _sum(f, fx, cells, half, memo, exact)
-    more, less = _sum(g, gx, totals, half, memo, exact)
-    return to_float(high - more, low - less, exact[0]) + first
+        found = _constant(code, x, y, r, q, n_parents, total)
+    return found
 
 
 @entry
@@ -143,11 +130,18 @@ def score_families(child: Any, tallies: Any, recipe: Any, memo: Any, exact: Any,
     """
     node, r, demanded, most, base, sets, declared, odds = child
     pool, ends, n_groups, total = tallies
-    half = np.uint64(pool.itemsize * 4)
+    code, x = recipe[0], recipe[1]
+    recent = memo[3]
+    size = len(out)
+    f, g = new_ints(size), new_ints(size)
+    fx, gx = new_floats(size), new_floats(size)
+    cells, totals = np.empty((size, 2), np.int64), np.empty((size, 2), np.int64)
+    log_r = math.log(r)
     mask = (1 << CHUNK) - 1
-    for i in range(len(out)):
+    for i in range(size):
         place = first + i
         n_parents = popcount(np.uint64(place))
+        f[i] = g[i] = -1
         if n_parents > most or place & demanded != demanded:
             out[i] = -np.inf
             continue
@@ -158,10 +152,27 @@ def score_families(child: Any, tallies: Any, recipe: Any, memo: Any, exact: Any,
             q *= declared[c, rest & mask]
             prior += odds[c, rest & mask]
             rest >>= CHUNK
+        out[i] = prior - TIE * n_parents - base
         family = parents | 1 << node
-        cells = pool[ends[family - 1] : ends[family]]
-        totals = pool[(ends[parents - 1] if parents else 0) : ends[parents]]
-        observed = np.int64(n_groups[family]), np.int64(n_groups[parents])
-        shape = r, q, n_parents
-        score = _score((cells, totals, half), shape, observed, recipe, total, memo, exact)
-        out[i] = (score - base) + prior - TIE * n_parents
+        cells[i, 0], cells[i, 1] = ends[family - 1], ends[family]
+        totals[i, 0], totals[i, 1] = (ends[parents - 1] if parents else 0), ends[parents]
+        n_positive, q_obs = np.int64(n_groups[family]), np.int64(n_groups[parents])
+        # From here on as `mapdag.recipes.score_batch`.
+        if q_obs == 0:
+            continue
+        f[i] = g[i] = XLOGX
+        fx[i] = gx[i] = 0.0
+        if code <= OBSERVED:
+            a, log_a = _pseudo_count(code, x, r, q, math.log(q), q_obs)
+            fx[i], gx[i] = a, a * r
+            f[i] = g[i] = RISING_EACH if a >= total else RISING_ONCE
+            out[i] += -total * log_r if a >= total else (n_positive - q_obs) * log_a - q_obs * log_r
+        else:
+            if code == FACTORISED:
+                g[i], gx[i] = REGRET, float(r)
+            out[i] -= _constant_of(recipe, r, q, n_parents, total, recent)
+    sums = np.zeros((size, 2), np.int64)
+    _add_sums((f, fx), cells, pool, memo, exact, sums, 1)
+    _add_sums((g, gx), totals, pool, memo, exact, sums, -1)
+    for i in range(size):
+        out[i] += to_float(sums[i, 0], sums[i, 1], exact[0])
