@@ -36,6 +36,7 @@ FILES = (
     "search/order.py",
     "search/store.py",
     "search/subsets.py",
+    "search/sums.py",
     "search/tallies.py",
     "search/tree.py",
     "terms.py",

@@ -1,13 +1,16 @@
 """Searches for the DAG with the highest posterior score. Files and printing are unknown here."""
 
+from mapdag.search.best import best_dags
 from mapdag.search.cache import FamilyCache
 from mapdag.search.constraints import Constraints
 from mapdag.search.learning import SEARCHES, Plan, hill_climb, learn, tabu
+from mapdag.search.posterior import ArcPosteriors, arc_posteriors
 from mapdag.search.result import Move, Result
 from mapdag.search.run import Options, Progress
 
 __all__ = [
     "SEARCHES",
+    "ArcPosteriors",
     "Constraints",
     "FamilyCache",
     "Move",
@@ -15,6 +18,8 @@ __all__ = [
     "Plan",
     "Progress",
     "Result",
+    "arc_posteriors",
+    "best_dags",
     "hill_climb",
     "learn",
     "tabu",

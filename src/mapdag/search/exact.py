@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 # Graphs are taken as equal within this much for every choice that is made on the way to one of them. Of at most thirty
-# nodes with two choices each, all together stay below `mapdag.search.families.TIE`: an arc more is never taken.
+# nodes with two choices each, all together stay below `mapdag.search.lattice.TIE`: an arc more is never taken.
 _EQUAL = 2.0**-32
 _STRETCH = 1 << 20  # sets between two looks at the limits
 
@@ -48,22 +48,32 @@ def search_exactly(objective: Objective, cache: FamilyCache, options: Options) -
         What to maximise, on which data, under which constraints and limits. The prior must be a sum over arcs. `start`,
         `max_iter` and `seed` have no meaning here.
     """
+    lattice = open_lattice(objective, cache, options)
+    try:
+        parents = _best_parents(lattice)
+    except (EarlyEndError, KeyboardInterrupt) as end:
+        return stopped_early(end, objective, cache, options, lattice.watch)
+    return as_result(parents, lattice, cache)
+
+
+def open_lattice(objective: Objective, cache: FamilyCache, options: Options, **details: Any) -> Lattice:
+    """Prepare all that is computed exactly, or say why it cannot be."""
     watch = Watch(options)
     nodes = cache.data.names
     rules = make_rules(options.constraints, objective.prior, nodes)
     complete_start(None, rules, nodes)  # raises where no graph obeys the rules
-    lattice = Lattice(cache.data, objective, rules, watch)
-    try:
-        masks = _best_parents(lattice)
-    except EarlyEndError as end:
-        quick = climb_hills(objective, cache, replace(options, time_limit=None, cancel=None, progress=None))
-        return replace(quick, stopped=end.reason, seconds=watch.seconds)
-    except KeyboardInterrupt:
-        if not options.catch_interrupt:
-            raise
-        quick = climb_hills(objective, cache, replace(options, time_limit=None, cancel=None, progress=None))
-        return replace(quick, stopped="interrupted", seconds=watch.seconds)
-    return as_result(masks, lattice, cache)
+    return Lattice(cache.data, objective, rules, watch, **details)
+
+
+def stopped_early(
+    end: EarlyEndError | KeyboardInterrupt, objective: Objective, cache: FamilyCache, options: Options, watch: Watch
+) -> Result:
+    """Climb instead; or raise Ctrl-C again where it is not to be caught."""
+    if isinstance(end, KeyboardInterrupt) and not options.catch_interrupt:
+        raise end
+    quick = climb_hills(objective, cache, replace(options, time_limit=None, cancel=None, progress=None))
+    reason = end.reason if isinstance(end, EarlyEndError) else "interrupted"
+    return replace(quick, stopped=reason, seconds=watch.seconds)
 
 
 def as_result(parents: list[int], lattice: Lattice, cache: FamilyCache) -> Result:

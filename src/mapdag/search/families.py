@@ -17,7 +17,6 @@ from mapdag.terms import REGRET, RISING_EACH, RISING_ONCE, XLOGX, _EMPTY, _offse
 
 CHUNK = 10  # bits of a place that are looked up at a time
 CHUNKS = 3
-TIE = 2.0**-26  # what an arc costs, so that the fewest win among equals: far more than rounding, far less than evidence
 
 _FULL = 1 << 22  # terms that are remembered at most
 
@@ -110,13 +109,13 @@ def _constant_of(recipe: Any, r: int, q: float, n_parents: int, total: float, re
 
 @entry
 def score_families(child: Any, tallies: Any, recipe: Any, memo: Any, exact: Any, first: int, out: Any) -> None:
-    """Scores of one child with the sets of parents at places ``first, first + 1, ...``: likelihood, prior, ties.
+    """Scores of one child with the sets of parents at places ``first, first + 1, ...``: likelihood and prior.
 
     Parameters
     ----------
     child : (node, levels, demanded, most, base, sets, declared, odds)
         Places must contain `demanded` and have at most `most` bits, or else get minus infinity; `base` is taken off all
-        scores. The last three are looked up by chunks of a place: variables, declared configurations, log-odds.
+        scores. The last three are looked up by chunks of a place: variables, declared configurations, log prior.
     tallies : (pool, ends, n_groups, total)
         From `mapdag.search.tallies`, for all sets.
     recipe : (code, x, y)
@@ -152,7 +151,7 @@ def score_families(child: Any, tallies: Any, recipe: Any, memo: Any, exact: Any,
             q *= declared[c, rest & mask]
             prior += odds[c, rest & mask]
             rest >>= CHUNK
-        out[i] = prior - TIE * n_parents - base
+        out[i] = prior - base
         family = parents | 1 << node
         cells[i, 0], cells[i, 1] = ends[family - 1], ends[family]
         totals[i, 0], totals[i, 1] = (ends[parents - 1] if parents else 0), ends[parents]

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
+#: What an arc is charged so that the fewest win among equals: far more than rounding errors, far less than evidence.
+TIE = 2.0**-26
+
 MOST_NODES = 30  # bits of a set that are looked up, ten at a time
 _BLOCK = 12  # bits of the sets that are tallied at a time
 _STRETCH = 1 << 15  # families that are scored at a time
@@ -78,11 +81,22 @@ class Lattice:
     rules : Rules
     watch : Watch
         For limits, progress and threads.
+    charge : float
+        What every arc costs.
     copies : int
         How many arrays of the size of all families are needed, for the estimate of memory.
     """
 
-    def __init__(self, data: Dataset, objective: Objective, rules: Rules, watch: Watch, *, copies: int = 1) -> None:
+    def __init__(
+        self,
+        data: Dataset,
+        objective: Objective,
+        rules: Rules,
+        watch: Watch,
+        *,
+        charge: float = TIE,
+        copies: int = 1,
+    ) -> None:
         if not objective.prior.is_arcwise:
             raise ParameterError(
                 f"exact search needs a prior that is a sum over arcs, and {objective.prior} looks at whole graphs; "
@@ -96,7 +110,7 @@ class Lattice:
         self.most = rules.max_parents
         self.children = _children(rules)
         self._check_size(copies)
-        self._odds = np.where(rules.allowed, objective.prior.log_odds(data.names), 0.0)
+        self._odds = np.where(rules.allowed, objective.prior.log_odds(data.names), 0.0) - charge
         self._families = FamilyScores(data, [objective.likelihood], threads=watch.threads)
         self.base = [float(self._families.family(child.node, [])[0]) for child in self.children]
 
@@ -119,7 +133,7 @@ class Lattice:
         check_memory(needed, f"exact search of {n} nodes", way_out)
 
     def scores(self) -> Floats:
-        """Score of every family, relative to that of the child alone: likelihood, prior, and a little against ties."""
+        """Score of every family, relative to that of the child alone: likelihood and prior."""
         found = np.empty(self.size)
         if self._families.is_compiled:
             self._score_by_tallies(found)
@@ -196,8 +210,6 @@ class Lattice:
 
     def _score_by_tables(self, found: Floats) -> None:
         """Scores of weighted rows or of one's own likelihood: family after family."""
-        from mapdag.search.families import TIE
-
         found[:] = -np.inf
         for done, child in enumerate(self.children):
             mine = found[child.start : child.start + child.size]
@@ -213,7 +225,7 @@ class Lattice:
                 parents = [child.candidates[i] for i in members(place)]
                 extra = [child.candidates[i] for i in more]
                 scores = self._families.extensions(child.node, parents, extra)[0]
-                prior = math.fsum(odds[parents]) + odds[extra] - TIE * (len(parents) + 1)
+                prior = math.fsum(odds[parents]) + odds[extra]
                 mine[[place | 1 << i for i in more]] = (scores - self.base[child.node]) + prior
                 self.watch.families += len(extra)
             lacking = np.arange(child.size) & child.demanded != child.demanded
