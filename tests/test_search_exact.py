@@ -208,6 +208,14 @@ def test_asia_is_found_whatever_the_threads_and_told_about():
     assert all(0 <= each.done <= each.total for each in told)
 
 
+def test_threads_that_count_different_sets_do_not_disturb_each_other():
+    data = md.network("child").sample(100, seed=4)
+    goal = md.parse("BDs(1)")
+    rules = make_rules(Constraints(max_parents=3), goal.prior, data.names)
+    one, four = (Lattice(data, goal, rules, Watch(Options(threads=n))).scores() for n in (1, 4))
+    assert np.array_equal(one, four)
+
+
 def test_priors_that_look_at_whole_graphs_are_refused():
     data = md.network("asia").sample(20, seed=1)
     with pytest.raises(ParameterError, match="sum over arcs.*another search"):
@@ -238,7 +246,7 @@ def test_limits_end_with_a_climbed_graph_that_says_so():
 @pytest.mark.parametrize("threads", [1, 2])
 def test_ctrl_c_ends_with_a_climbed_graph_that_says_so(threads):
     data = md.network("child").sample(500, seed=1)
-    md.learn(data.select(data.names[:4]) if hasattr(data, "select") else data, search="exact", time_limit=0.01)
+    md.learn(data, search="exact", time_limit=0.01)
     timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
     timer.start()
     began = time.monotonic()
@@ -255,7 +263,7 @@ def test_options_are_checked():
         md.best_dags(data, k=0)
     with pytest.raises(ParameterError, match="over must be"):
         md.arc_posteriors(data, over="graphs")
-    with pytest.raises(GraphError, match="cannot all be there|contain a cycle"):
+    with pytest.raises(GraphError, match="form a cycle"):
         md.learn(data, search="exact", required=[("asia", "tub"), ("tub", "asia")])
 
 

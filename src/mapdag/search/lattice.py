@@ -169,7 +169,7 @@ class Lattice:
         n, n_rows = self.n_nodes, self.data.n_rows
         ends = np.empty(1 << n, dtype=np.int64)
         n_groups = np.empty(1 << n, dtype=np.int32)
-        empty = np.empty(1 << 10, dtype=np.uint32 if n_rows < 1 << 16 else np.uint64)
+        kind = np.uint32 if n_rows < 1 << 16 else np.uint64
         families = [sum(1 << c for c in child.candidates) | 1 << child.node for child in self.children]
         wanted = (self.most + 1, np.array(families, dtype=np.int64))
         spare: queue.SimpleQueue[Any] = queue.SimpleQueue()
@@ -183,7 +183,7 @@ class Lattice:
             self.watch.check()
             partitions = spare.get()
             mine = slice(block * size, (block + 1) * size)
-            data = self.data.codes, self.data.cards
+            data, empty = (self.data.codes, self.data.cards), np.empty(size, dtype=kind)
             pool, used = tally_block(block * size, data, wanted, partitions, n_groups[mine], ends[mine], empty)
             pools[block] = pool[:used].copy()
             spare.put(partitions)
