@@ -105,17 +105,16 @@ def best_within(lattice: Lattice, scores: Floats) -> Floats:
     from mapdag.search.subsets import find_sinks, take_best
 
     def improve(child: Child) -> None:
-        lattice.watch.check()
         take_best(scores[child.start : child.start + child.size], child.pinned)
 
     lattice.watch.work("choosing parents", [partial(improve, child) for child in lattice.children])
     best = np.empty(1 << lattice.n_nodes)
     starts, places = lattice.starts(), lattice.places()
-    for first in range(0, len(best), _STRETCH):
-        lattice.watch.check()
-        last = min(first + _STRETCH, len(best))
-        find_sinks(first, last, scores, starts, places, best)
-        lattice.watch.tell("choosing sinks", last, len(best))
+    stretches = [
+        partial(find_sinks, first, min(first + _STRETCH, len(best)), scores, starts, places, best)
+        for first in range(0, len(best), _STRETCH)
+    ]
+    lattice.watch.work("choosing sinks", stretches, in_turn=True)
     if not np.isfinite(best[-1]):
         raise GraphError("no graph obeys the constraints and the prior")
     return best

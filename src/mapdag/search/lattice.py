@@ -156,11 +156,9 @@ class Lattice:
                 self.watch.check()
                 out = found[child.start + first : child.start + min(first + _STRETCH, child.size)]
                 score_families(known, tallies, recipe, memo, terms, first, out)
-            self.watch.families += sum(
-                math.comb(len(child.candidates), k) for k in range(min(self.most, len(child.candidates)) + 1)
-            )
 
         self.watch.work("scoring", [partial(score_child, child) for child in self.children])
+        self.watch.families += sum(math.comb(len(c.candidates), k) for c in self.children for k in range(self.most + 1))
 
     def _tallies(self) -> tuple[Any, ...]:
         """Counts of all sets of variables."""
@@ -180,7 +178,6 @@ class Lattice:
         pools: list[Any] = [None] * (len(ends) // size)
 
         def tally(block: int) -> None:
-            self.watch.check()
             partitions = spare.get()
             mine = slice(block * size, (block + 1) * size)
             data, empty = (self.data.codes, self.data.cards), np.empty(size, dtype=kind)
@@ -211,15 +208,14 @@ class Lattice:
     def _score_by_tables(self, found: Floats) -> None:
         """Scores of weighted rows or of one's own likelihood: family after family."""
         found[:] = -np.inf
-        for done, child in enumerate(self.children):
+
+        def score_child(child: Child) -> None:
             mine = found[child.start : child.start + child.size]
             odds = self._odds[:, child.node]
             mine[0] = 0.0
             for place in range(child.size):
-                if place.bit_count() >= self.most:
-                    continue
                 more = range(place.bit_length(), len(child.candidates))
-                if not more:
+                if place.bit_count() >= self.most or not more:
                     continue
                 self.watch.check()
                 parents = [child.candidates[i] for i in members(place)]
@@ -228,9 +224,9 @@ class Lattice:
                 prior = math.fsum(odds[parents]) + odds[extra]
                 mine[[place | 1 << i for i in more]] = (scores - self.base[child.node]) + prior
                 self.watch.families += len(extra)
-            lacking = np.arange(child.size) & child.demanded != child.demanded
-            mine[lacking] = -np.inf
-            self.watch.tell("scoring", done + 1, self.n_nodes)
+            mine[np.arange(child.size) & child.demanded != child.demanded] = -np.inf
+
+        self.watch.work("scoring", [partial(score_child, child) for child in self.children], in_turn=True)
 
     def starts(self) -> Ints:
         """Where the scores of each child begin."""

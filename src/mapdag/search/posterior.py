@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 _STRETCH = 1 << 18  # sets between two looks at the limits
+_FEW = 1 << 10  # likewise, where each set is taken with many others
 _MOST_DAGS = 18  # nodes beyond which the sum over graphs, 3^N terms, takes too long
 
 
@@ -133,17 +134,19 @@ class _Sums:
         self._problem = self._within, lattice.starts(), lattice.places()
 
         def add_up(child: Child) -> None:
-            lattice.watch.check()
             sum_within(self._within[self._mine(child)], child.pinned)
 
         lattice.watch.work("summing parents", [partial(add_up, child) for child in lattice.children])
         self._before = np.empty(1 << lattice.n_nodes)
-        for first in range(0, len(self._before), _STRETCH):
-            self._lattice.watch.check()
-            last = min(first + _STRETCH, len(self._before))
-            sum_orders(first, last, *self._problem, self._before)
+        jobs = [partial(sum_orders, *each, *self._problem, self._before) for each in self._stretches()]
+        lattice.watch.work("summing orders", jobs, in_turn=True)
         if not np.isfinite(self._before[-1]):
             raise GraphError("no graph obeys the constraints and the prior")
+
+    def _stretches(self) -> list[tuple[int, int]]:
+        """All sets, in parts that are done between two looks at the limits."""
+        size = 1 << self._lattice.n_nodes
+        return [(first, min(first + _STRETCH, size)) for first in range(0, size, _STRETCH)]
 
     def _mine(self, child: Child) -> slice:
         return slice(child.start, child.start + child.size)
@@ -154,14 +157,12 @@ class _Sums:
 
         watch, n = self._lattice.watch, self._lattice.n_nodes
         after = np.empty(1 << n)
-        for last in range(len(after), 0, -_STRETCH):
-            watch.check()
-            sum_orders_after(max(last - _STRETCH, 0), last, *self._problem, after)
+        jobs = [partial(sum_orders_after, *each, *self._problem, after) for each in reversed(self._stretches())]
+        watch.work("summing orders", jobs, in_turn=True)
         total = float(self._before[-1])
         probabilities = np.zeros((n, n))
 
         def weigh(child: Child) -> None:
-            watch.check()
             weights, found = np.empty(child.size), np.empty(len(child.candidates))
             weigh_predecessors(child.node, self._before, after, self._problem[2][child.node], weights)
             watch.check()
@@ -179,13 +180,15 @@ class _Sums:
         watch, n = self._lattice.watch, self._lattice.n_nodes
         clashes = np.array([child.nodes(child.pinned) for child in self._lattice.children], dtype=np.int64)
         sums, after, weights = np.zeros(1 << n), np.zeros(1 << n), np.zeros((n, 1 << n))
-        sum_graphs(*self._problem, clashes, self._before, sums)
-        watch.check()
-        weigh_graphs(self._problem, clashes, self._before, sums, after, weights)
+        known = clashes, self._before
+        nodes = [(first, min(first + _FEW, len(sums))) for first in range(0, len(sums), _FEW)]
+        jobs = [partial(sum_graphs, *each, self._problem, known, sums) for each in nodes]
+        watch.work("summing graphs", jobs, in_turn=True)
+        jobs = [partial(weigh_graphs, *each, self._problem, known, sums, after, weights) for each in reversed(nodes)]
+        watch.work("weighing graphs", jobs, in_turn=True)
         probabilities = np.zeros((n, n))
 
         def share(child: Child) -> None:
-            watch.check()
             mine, found = self._mine(child), np.empty(len(child.candidates))
             places = self._problem[2][child.node]
             share_parents(self._single[mine], self._within[mine], weights[child.node], places, child.pinned, found)

@@ -118,26 +118,29 @@ def _childless(nodes: int, scores: Any, starts: Any, places: Any, clashes: Any, 
 
 
 @entry
-def sum_graphs(scores: Any, starts: Any, places: Any, clashes: Any, orders: Any, sums: Any) -> None:
-    """Sum over all graphs on each set of nodes, as a share of the sum over all orders.
+def sum_graphs(first: int, last: int, problem: Any, known: Any, sums: Any) -> None:
+    """Sum over all graphs on each set of nodes, as a share of the sum over all orders: what follows from some sets.
 
     A graph with m nodes without children is counted 2^m - 1 times, once for each set of some of them, with signs that
     add up to one. All terms are at most as large as what is asked for: the signs cost no more than log2(sets) bits.
 
     Parameters
     ----------
-    scores, starts, places
+    first, last : int
+        The sets ``first, ..., last - 1``, whose own sums are complete once all smaller ones were taken.
+    problem : (scores, starts, places)
         From `sum_within`, see `mapdag.search.subsets.find_sinks`.
-    clashes : int64 array (nodes,)
-        For each node, those that it must be adjacent to, either way.
-    orders : float64 array (sets,)
-        From `sum_orders`.
+    known : (clashes, orders)
+        For each node, those that it must be adjacent to, either way; for each set, the sum over orders.
     sums : float64 array (sets,)
-        All zero.
+        All zero at first.
     """
+    scores, starts, places = problem
+    clashes, orders = known
     sets, weights = new_ints(len(orders)), new_floats(len(orders))
-    sums[0] = 1.0
-    for nodes in range(len(orders) - 1):
+    if first == 0:
+        sums[0] = 1.0
+    for nodes in range(first, last):
         if sums[nodes] == 0.0:
             continue
         size = _childless(nodes, scores, starts, places, clashes, sets, weights)
@@ -159,27 +162,29 @@ def _is_odd(nodes: int) -> bool:
 
 
 @entry
-def weigh_graphs(problem: Any, clashes: Any, orders: Any, sums: Any, after: Any, out: Any) -> None:
+def weigh_graphs(first: int, last: int, problem: Any, known: Any, sums: Any, after: Any, out: Any) -> None:
     """Sum over all graphs by the nodes that come before a node without children: ``out[node, nodes before]``.
 
     That is the derivative of the sum over all graphs by the log of what `sum_within` has for a node and its
-    predecessors, both of `sum_graphs` backwards.
+    predecessors: `sum_graphs` backwards.
 
     Parameters
     ----------
-    problem : (scores, starts, places)
-        As in `sum_graphs`.
-    clashes, orders, sums
-        As in `sum_graphs`, `sums` being known.
+    first, last : int
+        The sets ``last - 1, ..., first``, all larger ones having been taken.
+    problem, known, sums
+        As in `sum_graphs`, which comes first.
     after : float64 array (sets,)
-        All zero: derivative by `sums`.
+        All zero at first: derivative by `sums`.
     out : float64 array (nodes, sets)
-        All zero.
+        All zero at first.
     """
     scores, starts, places = problem
+    clashes, orders = known
     sets, weights = new_ints(len(orders)), new_floats(len(orders))
-    after[len(after) - 1] = 1.0
-    for nodes in range(len(orders) - 2, -1, -1):
+    if last == len(after):
+        after[last - 1] = 1.0
+    for nodes in range(last - 1, first - 1, -1):
         if sums[nodes] == 0.0:
             continue
         size = _childless(nodes, scores, starts, places, clashes, sets, weights)

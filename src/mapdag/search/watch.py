@@ -65,27 +65,28 @@ class Watch:
         if self._options.progress is not None:
             self._options.progress(Progress(phase, done, total, np.nan, 0, self.families, self.seconds))
 
-    def work(self, phase: str, jobs: Sequence[Callable[[], None]]) -> None:
-        """Do independent jobs, several at a time."""
-        if self.threads == 1:
-            for done, job in enumerate(jobs):
-                self.check()
-                job()
-                self.tell(phase, done + 1, len(jobs))
-            return
-        with ThreadPoolExecutor(self.threads, thread_name_prefix="mapdag") as pool:
-            left = {pool.submit(job) for job in jobs}
+    def work(self, phase: str, jobs: Sequence[Callable[[], None]], *, in_turn: bool = False) -> None:
+        """Do jobs, several at a time unless they must be done in turn.
+
+        All are done in other threads, even one after the other: Ctrl-C comes to the main thread, and must not come in
+        the middle of a call of compiled code.
+        """
+        with ThreadPoolExecutor(1 if in_turn else self.threads, thread_name_prefix="mapdag") as pool:
+            left = {pool.submit(self._do, job) for job in jobs}
             try:
                 while left:
                     finished, left = wait(left, timeout=_LISTEN, return_when=FIRST_COMPLETED)
                     for each in finished:
                         each.result()
-                    self.check()
                     self.tell(phase, len(jobs) - len(left), len(jobs))
             except BaseException:
                 self._ended.set()
                 pool.shutdown(cancel_futures=True)
                 raise
+
+    def _do(self, job: Callable[[], None]) -> None:
+        self.check()
+        job()
 
 
 def available_memory() -> float:
