@@ -1,9 +1,9 @@
 """The k best graphs of all, in order: the dynamic program of exact search, asked again for what comes next.
 
 A graph on a set of nodes is a last node with its parents, and a graph on the others. So the k best on a set come from
-the k best on smaller sets and the k best sets of parents (Tian, He and Ram 2010); a graph with several nodes that can be
-last is met once for each of them, and kept once. Only what is needed for the next graph is looked at (as for the k best
-parses of Huang and Chiang 2005): the best of a smaller set is known without being made.
+the k best on smaller sets and the k best sets of parents (Tian, He and Ram 2010); a graph with several nodes that can
+be last is met once for each of them, and kept once. Only what is needed for the next graph is looked at (as for the k
+best parses of Huang and Chiang 2005): the best of a smaller set is known without being made.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def best_dags(data: Any, objective: Goal = DEFAULT, *, k: int = 10, **options: A
     lattice = open_lattice(goal, cache, plan.options, copies=2)
     try:
         ranking = _Ranking(lattice, k)
-        found = []
+        found: list[Graph] = []
         everyone = (1 << lattice.n_nodes) - 1
         while len(found) < k:
             lattice.watch.check()

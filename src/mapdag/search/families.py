@@ -13,7 +13,7 @@ import numpy as np
 
 from mapdag.kernels import bits_of, entry, inner, new_floats, new_ints, part, popcount
 from mapdag.recipes import DECLARED, FACTORISED, OBSERVED, QUOTIENT, _constant, _pseudo_count
-from mapdag.terms import REGRET, RISING_EACH, RISING_ONCE, XLOGX, _EMPTY, _offset, _term, to_float
+from mapdag.terms import _EMPTY, REGRET, RISING_EACH, RISING_ONCE, XLOGX, _offset, _term, to_float
 
 CHUNK = 10  # bits of a place that are looked up at a time
 CHUNKS = 3
@@ -39,7 +39,8 @@ def new_memo(n_rows: int, code: int) -> tuple[Any, ...]:
 def _slot(kind: int, param: float, keys: Any, offsets: Any, known: Any) -> int:
     """Where the terms of a function are remembered; all are forgotten when half of the room is taken."""
     room = np.uint64(len(offsets))
-    bits, name = bits_of(param), np.uint64(kind + 1)
+    bits: Any = bits_of(param)
+    name = np.uint64(kind + 1)
     first = (((bits + name) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(40)) & (room - np.uint64(1))
     i = first
     while keys[i, 1] != 0 and (keys[i, 0] != bits or keys[i, 1] != name):
@@ -139,7 +140,7 @@ def score_families(child: Any, tallies: Any, recipe: Any, memo: Any, exact: Any,
     mask = (1 << CHUNK) - 1
     for i in range(size):
         place = first + i
-        n_parents = popcount(np.uint64(place))
+        n_parents: Any = popcount(np.uint64(place))
         f[i] = g[i] = -1
         if n_parents > most or place & demanded != demanded:
             out[i] = -np.inf

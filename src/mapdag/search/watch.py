@@ -1,4 +1,4 @@
-"""Long computations that are not a walk from graph to graph: their limits, their progress, their threads, their memory."""
+"""Long computations that are no walk from graph to graph: their limits, their progress, their threads, their memory."""
 
 from __future__ import annotations
 
@@ -101,8 +101,8 @@ def available_memory() -> float:
         limit = (group / "memory.max").read_text(encoding="ascii").strip()
         if limit != "max":
             used = float((group / "memory.current").read_text(encoding="ascii"))
-            cached = [line for line in (group / "memory.stat").read_text(encoding="ascii").splitlines()]
-            files = sum(float(line.split()[1]) for line in cached if line.startswith("inactive_file "))
+            told = (group / "memory.stat").read_text(encoding="ascii").splitlines()
+            files = sum(float(line.split()[1]) for line in told if line.startswith("inactive_file "))
             found = min(found, float(limit) - used + files)
     except (OSError, ValueError, IndexError):
         pass
