@@ -30,7 +30,10 @@ if TYPE_CHECKING:
     from mapdag.search.result import Result
 
     Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
     Graph = tuple[float, tuple[int, ...]]  # score, and the parents of each node as a set
+
+_FAVOURITES = 1 << 14  # families of a child that are kept in order
 
 
 @with_options
@@ -100,7 +103,8 @@ class _Ranking:
         self._graphs: dict[int, list[Graph]] = {0: [nothing]}
         self._met: dict[int, set[tuple[int, ...]]] = {}
         self._next: dict[int, list[tuple[float, int, int, int]]] = {0: []}
-        self._families: dict[tuple[int, int], list[tuple[float, int]]] = {}
+        self._families: dict[tuple[int, int], tuple[Floats, Ints]] = {}
+        self._best_places: dict[int, Ints] = {}
 
     def graph(self, nodes: int, rank: int) -> Graph | None:
         """Return the graph of a rank on a set of nodes, with its score; None where there are not so many."""
@@ -114,7 +118,7 @@ class _Ranking:
             rest = self.graph(before, lower)
             assert rest is not None
             parents = list(rest[1])
-            parents[node] = child.nodes(self._ranked(child, before)[which][1])
+            parents[node] = child.nodes(int(self._ranked(child, before)[1][which]))
             self._push(nodes, child, lower, which + 1)
             if which == 0:
                 self._push(nodes, child, lower + 1, 0)
@@ -137,25 +141,41 @@ class _Ranking:
     def _push(self, nodes: int, child: Child, lower: int, which: int) -> None:
         """Note the graph that adds a node with a set of parents, both of some rank, to a smaller graph."""
         before = nodes & ~(1 << child.node)
-        if lower >= self._k or which >= len(self._ranked(child, before)):
+        if lower >= self._k or which >= len(self._ranked(child, before)[0]):
             return
         rest = self.graph(before, lower)
         if rest is not None:
-            heappush(self._next[nodes], (-(rest[0] + self._ranked(child, before)[which][0]), child.node, lower, which))
+            score = rest[0] + float(self._ranked(child, before)[0][which])
+            heappush(self._next[nodes], (-score, child.node, lower, which))
 
-    def _ranked(self, child: Child, before: int) -> list[tuple[float, int]]:
+    def _ranked(self, child: Child, before: int) -> tuple[Floats, Ints]:
         """Best sets of parents among some predecessors: scores and places."""
         place = child.place(before)
         if (child.node, place) not in self._families:
-            places = np.array([place & child.pinned], dtype=np.int64)
-            for i in members(place & ~child.pinned):
-                places = np.concatenate([places, places | 1 << i])
-            scores = self._single[child.start + places]
-            order = np.arange(len(places))
-            if len(order) > self._k:
-                order = np.argpartition(-scores, self._k - 1)[: self._k]
-            order = order[np.isfinite(scores[order])]
-            order = order[np.lexsort((places[order], -scores[order]))]
-            ranked = list(zip(scores[order].tolist(), places[order].tolist(), strict=True))
-            self._families[child.node, place] = ranked
+            # Those of the child's best families that may be here are the best here, if they are enough.
+            places = self._favourites(child)
+            places = places[(places & ~place == 0) & (place & child.pinned & ~places == 0)]
+            if len(places) < self._k:
+                places = np.array([place & child.pinned], dtype=np.int64)
+                for i in members(place & ~child.pinned):
+                    places = np.concatenate([places, places | 1 << i])
+                places = _ordered(places, self._single[child.start + places], self._k)
+            places = places[: self._k]
+            self._families[child.node, place] = self._single[child.start + places], places
         return self._families[child.node, place]
+
+    def _favourites(self, child: Child) -> Ints:
+        """Places of the best families of a child, best first."""
+        if child.node not in self._best_places:
+            scores = self._single[child.start : child.start + child.size]
+            self._best_places[child.node] = _ordered(np.arange(child.size), scores, _FAVOURITES)
+        return self._best_places[child.node]
+
+
+def _ordered(places: Ints, scores: Floats, most: int) -> Ints:
+    """Places with the best scores, best first, smaller places first among equals; impossible ones left out."""
+    if len(places) > most:
+        best = np.argpartition(-scores, most - 1)[:most]
+        places, scores = places[best], scores[best]
+    order = np.lexsort((places, -scores))
+    return places[order[np.isfinite(scores[order])]]
