@@ -117,7 +117,7 @@ def _methods(given: list[str]) -> Any:
 
 
 def search_options(  # noqa: PLR0917 - same
-    search: Annotated[str, typer.Option("--search", metavar="NAME", help="hc (hill climbing) or tabu.")] = "hc",
+    search: Annotated[str, typer.Option("--search", metavar="NAME", help="hc (hill climbing), tabu or exact.")] = "hc",
     order: Annotated[str, typer.Option("--order", metavar="NAME", help="How ties are broken: columns.")] = "columns",
     require: Annotated[
         str | None, typer.Option("--require", metavar="FILE", help="Arcs that must be there (CSV: from,to).")

@@ -127,8 +127,8 @@ def learn(data: Any, objective: Goal | Sequence[Goal] = DEFAULT, **options: Any)
     objective : Objective, Likelihood, str, or a sequence of them
         What to maximise: prior + likelihood, ``MU(c=1) + BDs(alpha=1)`` unless given. Several objectives share one
         cache of family scores and give a tuple of results.
-    search : {"hc", "tabu"}
-        Hill climbing or tabu search.
+    search : {"hc", "tabu", "exact"}
+        Hill climbing, tabu search, or the best of all graphs (some twenty nodes; see `docs/search.md`).
     order : {"columns"}
         How ties are broken: by the order of the columns.
     required, forbidden : iterable of (str, str)
