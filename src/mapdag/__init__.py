@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from mapdag.priors import CS, MU, VSP, LogLinear, MaxParents, U
     from mapdag.reference import catalogue, network
     from mapdag.scores import AIC, BD, BDJ, BIC, K2, BDeu, BDs, Custom, LogLik, eBIC, fNML, qNML
-    from mapdag.search import Constraints, Result, hill_climb, learn, tabu
+    from mapdag.search import ArcPosteriors, Constraints, Result, arc_posteriors, best_dags, hill_climb, learn, tabu
     from mapdag.theory import Diagnosis, alpha_star, diagnose
     from mapdag.validation import CrossValidation, cross_validate
 
@@ -49,6 +49,7 @@ __all__ = [
     "K2",
     "MU",
     "VSP",
+    "ArcPosteriors",
     "BDeu",
     "BDs",
     "BayesianNetwork",
@@ -73,6 +74,8 @@ __all__ = [
     "Score",
     "U",
     "alpha_star",
+    "arc_posteriors",
+    "best_dags",
     "bootstrap",
     "catalogue",
     "compare",
@@ -120,7 +123,7 @@ _HOME = {
     "mapdag.priors": "CS MU VSP LogLinear MaxParents U",
     "mapdag.reference": "catalogue network",
     "mapdag.scores": "AIC BD BDJ BIC K2 BDeu BDs Custom LogLik eBIC fNML qNML",
-    "mapdag.search": "Constraints Result hill_climb learn tabu",
+    "mapdag.search": "ArcPosteriors Constraints Result arc_posteriors best_dags hill_climb learn tabu",
     "mapdag.theory": "Diagnosis alpha_star diagnose",
     "mapdag.validation": "CrossValidation cross_validate",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -41,7 +42,10 @@ def search_line(show: Callable[[str], None]) -> Callable[[Progress], None]:
     """Tell the state of a search: iteration, score, arcs, moves per second."""
 
     def tell(progress: Progress) -> None:
-        if progress.phase == "scoring":
+        if progress.phase not in ("scoring", "moving") or math.isnan(progress.score):
+            share = progress.done / max(progress.total, 1)
+            show(f"{progress.phase}: {share:.0%}, {progress.families:,} families, {progress.seconds:,.0f} s")
+        elif progress.phase == "scoring":
             show(f"scoring nodes {progress.done}/{progress.total}, {progress.families:,} families")
         elif progress.phase == "searching":
             show(

@@ -125,7 +125,10 @@ def _methods(given: list[str]) -> Any:
 
 def search_options(  # noqa: PLR0917 - same
     search: Annotated[
-        str, typer.Option("--search", metavar="NAME", help="orders (best graphs), hc (hill climbing, fastest) or tabu.")
+        str,
+        typer.Option(
+            "--search", metavar="NAME", help="orders (best graphs), hc (hill climbing, fastest), tabu or exact."
+        ),
     ] = "orders",
     order: Annotated[
         str, typer.Option("--order", metavar="NAME", help="How ties are broken: by the data, or by the columns.")

@@ -15,6 +15,7 @@ from mapdag.objective import DEFAULT, parse
 from mapdag.search.canonical import canonical_order
 from mapdag.search.climbing import climb_hills, walk_tabu
 from mapdag.search.constraints import Constraints, complete_start, make_rules
+from mapdag.search.exact import search_exactly
 from mapdag.search.ordering import search_orders
 from mapdag.search.run import OnProgress, Options
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 SEARCHES: Mapping[str, Callable[..., Result]] = MappingProxyType(
-    {"orders": search_orders, "hc": climb_hills, "tabu": walk_tabu}
+    {"orders": search_orders, "hc": climb_hills, "tabu": walk_tabu, "exact": search_exactly}
 )
 TIES = ("data", "columns")
 
@@ -90,6 +91,14 @@ class Plan:
         """Return the same plan with other general options."""
         return replace(self, options=replace(self.options, **options))
 
+    def arrange(self, data: Dataset) -> tuple[Dataset, tuple[tuple[str, ...], ...]]:
+        """Put the columns into the order by which ties are broken; also, which of them the data cannot tell apart."""
+        if self.order == "columns":
+            return data, ()
+        found = canonical_order(data)
+        alike = tuple(tuple(data.names[i] for i in group) for group in found.alike)
+        return data.select([data.names[i] for i in found.columns]), alike
+
     def run(self, data: Dataset, goals: Sequence[Goal]) -> tuple[Result, ...]:
         """Learn under each objective, sharing one cache of family scores; after Ctrl-C the rest is not begun."""
         table = data
@@ -97,13 +106,9 @@ class Plan:
         if not objectives:
             raise ParameterError("objectives must name at least one")
         names = data.names
-        alike: tuple[tuple[str, ...], ...] = ()
         for objective in objectives:  # what is wrong is said in the order of the table
             complete_start(self.options.start, make_rules(self.options.constraints, objective.prior, names), names)
-        if self.order == "data":
-            found = canonical_order(data)
-            data = data.select([names[i] for i in found.columns])
-            alike = tuple(tuple(names[i] for i in group) for group in found.alike)
+        data, alike = self.arrange(data)
         cache = self.options.make_cache(data, objectives)
         options, results = self.options, []
         for objective in objectives:
@@ -139,8 +144,9 @@ def learn(data: Any, objective: Goal | Sequence[Goal] = DEFAULT, **options: Any)
     objective : Objective, Likelihood, str, or a sequence of them
         What to maximise: prior + likelihood, ``MU(c=1) + BDs(alpha=1)`` unless given. Several objectives share one
         cache of family scores and give a tuple of results.
-    search : {"orders", "hc", "tabu"}
-        Search over orders of the nodes, which gives the best graphs; hill climbing, which is the fastest; tabu search.
+    search : {"orders", "hc", "tabu", "exact"}
+        Search over orders of the nodes, which gives the best graphs; hill climbing, which is the fastest; tabu search;
+        or the best of all graphs (some twenty nodes; see `docs/search.md`).
     order : {"data", "columns"}
         How ties are broken: by what the data say of the nodes, so that neither the order of the columns nor names,
         labels or the order of the rows matter; or by the order of the columns, as R bnlearn does.

@@ -10,7 +10,6 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from mapdag.errors import MapdagError, MapdagWarning
@@ -161,19 +160,11 @@ def _learn_all(task: Task, table: Dataset, clock: _Clock) -> Iterator[tuple[Cell
                 yield cell, Failure(cell, str(error))
 
 
-def arranged(plan: Plan, table: Dataset) -> Dataset:
-    """Put the columns in the order by which a search breaks ties: as they are, or one that the data decide."""
-    if getattr(plan, "order", "columns") == "columns":
-        return table
-    found = import_module("mapdag.search").canonical_order(table)
-    return table.select([table.names[i] for i in found.columns])
-
-
 def _shared(
     caches: dict[tuple[str, ...], FamilyCache], plan: Plan, table: Dataset, objectives: list[Objective]
 ) -> FamilyCache:
     """Cache of all objectives for a search; the same one for all that have the columns in the same order."""
-    data = arranged(plan, table)
+    data, _ = plan.arrange(table)
     if data.names not in caches:
         caches[data.names] = plan.options.make_cache(data, objectives)
     return caches[data.names]
@@ -188,7 +179,7 @@ def _optimise(goal: str, search: Search, table: Dataset, known: Result | None) -
     """Learn with Steck's optimal alpha, starting at 1; `known` is the result of that first round, if there is one."""
     began = time.perf_counter()
     plan = plan_for(search)
-    data = arranged(plan, table)
+    data, _ = plan.arrange(table)
     found: list[Result] = []
     families = 0
 

@@ -1,0 +1,257 @@
+"""The scores of all families of a data set, child after child: what exact search and exact posteriors start from."""
+
+from __future__ import annotations
+
+import math
+import queue
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mapdag.errors import CapacityError, ParameterError
+from mapdag.graphs.bitsets import members
+from mapdag.objective import FamilyScores
+from mapdag.search.watch import check_memory
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from mapdag.contracts import Objective
+    from mapdag.data import Dataset
+    from mapdag.search.constraints import Rules
+    from mapdag.search.watch import Watch
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+
+#: What an arc is charged so that the fewest win among equals: far more than rounding errors, far less than evidence.
+TIE = 2.0**-26
+
+MOST_NODES = 30  # bits of a set that are looked up, ten at a time
+_BLOCK = 12  # bits of the sets that are tallied at a time
+_STRETCH = 1 << 15  # families that are scored at a time
+_OVERHEAD = 60e6  # terms and the like, for each thread
+
+
+@dataclass(frozen=True)
+class Child:
+    """One node and the parents that it may have; sets of these are places, bit i for the i-th candidate.
+
+    Attributes
+    ----------
+    node : int
+    candidates : tuple of int
+        Nodes that may be parents, ascending.
+    demanded, pinned : int
+        Places: candidates that must be parents; that must be parents unless they come after the node.
+    start : int
+        Where its scores begin among those of all children.
+    """
+
+    node: int
+    candidates: tuple[int, ...]
+    demanded: int
+    pinned: int
+    start: int
+
+    @property
+    def size(self) -> int:
+        """Sets of candidates."""
+        return 1 << len(self.candidates)
+
+    def place(self, nodes: int) -> int:
+        """Place of the candidates that are in a set of nodes."""
+        return sum(1 << i for i, candidate in enumerate(self.candidates) if nodes >> candidate & 1)
+
+    def nodes(self, place: int) -> int:
+        """Set of nodes at a place."""
+        return sum(1 << self.candidates[i] for i in members(place))
+
+
+class Lattice:
+    """All sets of nodes of one problem, and the scores of all families.
+
+    Parameters
+    ----------
+    data : Dataset
+    objective : Objective
+        Its prior must be a sum over arcs.
+    rules : Rules
+    watch : Watch
+        For limits, progress and threads.
+    charge : float
+        What every arc costs.
+    copies : int
+        How many arrays of the size of all families are needed, for the estimate of memory.
+    """
+
+    def __init__(
+        self,
+        data: Dataset,
+        objective: Objective,
+        rules: Rules,
+        watch: Watch,
+        *,
+        charge: float = TIE,
+        copies: int = 1,
+    ) -> None:
+        if not objective.prior.is_arcwise:
+            raise ParameterError(
+                f"exact search needs a prior that is a sum over arcs, and {objective.prior} looks at whole graphs; "
+                "use another prior or another search"
+            )
+        self.data = data
+        self.objective = objective
+        self.rules = rules
+        self.watch = watch
+        self.n_nodes = data.n_columns
+        self.most = rules.max_parents
+        self.children = _children(rules)
+        self._check_size(copies)
+        self._odds = np.where(rules.allowed, objective.prior.log_odds(data.names), 0.0) - charge
+        self._families = FamilyScores(data, [objective.likelihood], threads=watch.threads)
+        self.base = [float(self._families.family(child.node, [])[0]) for child in self.children]
+
+    @property
+    def size(self) -> int:
+        """Sets of candidates of all children."""
+        return sum(child.size for child in self.children)
+
+    def _check_size(self, copies: int) -> None:
+        n = self.n_nodes
+        way_out = 'set max_parents, forbid arcs, use fewer nodes, or another search such as search="hc"'
+        if n > MOST_NODES:
+            raise CapacityError(f"exact search takes at most {MOST_NODES} nodes, got {n}; use another search")
+        tallied = sum(math.comb(n, size) for size in range(min(self.most + 1, n) + 1))
+        different = min(math.sqrt(2 * self.data.n_rows) + 1, 32)  # counts in one tally, on average
+        width = 4 if self.data.n_rows < 1 << 16 else 8
+        tallies = 2 * tallied * different * width + 2**n * 12.0
+        partitions = self.watch.threads * (self.data.n_rows * (n + 1) * 8.0 + _OVERHEAD)
+        needed = copies * self.size * 8.0 + 2**n * 8.0 * copies + tallies + partitions
+        check_memory(needed, f"exact search of {n} nodes", way_out)
+
+    def scores(self) -> Floats:
+        """Score of every family, relative to that of the child alone: likelihood and prior."""
+        found = np.empty(self.size)
+        if self._families.is_compiled:
+            self._score_by_tallies(found)
+        else:
+            self._score_by_tables(found)
+        return found
+
+    def _score_by_tallies(self, found: Floats) -> None:
+        from mapdag.search.families import new_memo, score_families
+        from mapdag.terms import new_terms
+
+        tallies = self._tallies()
+        codes, numbers = self._families.native(serial=False)[1]
+        recipe = (int(codes[0]), float(numbers[0, 0]), float(numbers[0, 1]))
+
+        def score_child(child: Child) -> None:
+            memo, terms = new_memo(self.data.n_rows, recipe[0]), new_terms(self.data.total)
+            known = self._looked_up(child)
+            for first in range(0, child.size, _STRETCH):
+                self.watch.check()
+                out = found[child.start + first : child.start + min(first + _STRETCH, child.size)]
+                score_families(known, tallies, recipe, memo, terms, first, out)
+
+        self.watch.work("scoring", [partial(score_child, child) for child in self.children])
+        self.watch.families += sum(math.comb(len(c.candidates), k) for c in self.children for k in range(self.most + 1))
+
+    def _tallies(self) -> tuple[Any, ...]:
+        """Counts of all sets of variables."""
+        from mapdag.search.tallies import new_partitions, tally_block
+
+        n, n_rows = self.n_nodes, self.data.n_rows
+        ends = np.empty(1 << n, dtype=np.int64)
+        n_groups = np.empty(1 << n, dtype=np.int32)
+        kind = np.uint32 if n_rows < 1 << 16 else np.uint64
+        families = [sum(1 << c for c in child.candidates) | 1 << child.node for child in self.children]
+        wanted = (self.most + 1, np.array(families, dtype=np.int64))
+        spare: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        most_levels = int(self.data.cards.max())
+        for _ in range(self.watch.threads):
+            spare.put(new_partitions(n_rows, n, most_levels))
+        size = 1 << min(_BLOCK, n)
+        pools: list[Any] = [None] * (len(ends) // size)
+
+        def tally(block: int) -> None:
+            partitions = spare.get()
+            mine = slice(block * size, (block + 1) * size)
+            data, empty = (self.data.codes, self.data.cards), np.empty(size, dtype=kind)
+            pool, used = tally_block(block * size, data, wanted, partitions, n_groups[mine], ends[mine], empty)
+            pools[block] = pool[:used].copy()
+            spare.put(partitions)
+
+        self.watch.work("counting", [partial(tally, block) for block in range(len(pools))])
+        begins = np.cumsum([0, *(len(pool) for pool in pools)])
+        for block in range(len(pools)):
+            ends[block * size : (block + 1) * size] += begins[block]
+        return np.concatenate(pools), ends, n_groups, float(self.data.total)
+
+    def _looked_up(self, child: Child) -> tuple[Any, ...]:
+        """Return what `score_families` takes of a child."""
+        from mapdag.search.families import CHUNK, CHUNKS
+
+        sets = np.zeros((CHUNKS, 1 << CHUNK), dtype=np.int64)
+        declared, odds = np.ones(sets.shape), np.zeros(sets.shape)
+        for i, candidate in enumerate(child.candidates):
+            has = np.arange(1 << CHUNK) >> i % CHUNK & 1 == 1
+            sets[i // CHUNK, has] |= 1 << candidate
+            declared[i // CHUNK, has] *= self.data.cards[candidate]
+            odds[i // CHUNK, has] += self._odds[candidate, child.node]
+        levels = int(self.data.cards[child.node])
+        return child.node, levels, child.demanded, self.most, self.base[child.node], sets, declared, odds
+
+    def _score_by_tables(self, found: Floats) -> None:
+        """Scores of weighted rows or of one's own likelihood: family after family."""
+        found[:] = -np.inf
+
+        def score_child(child: Child) -> None:
+            mine = found[child.start : child.start + child.size]
+            odds = self._odds[:, child.node]
+            mine[0] = 0.0
+            for place in range(child.size):
+                more = range(place.bit_length(), len(child.candidates))
+                if place.bit_count() >= self.most or not more:
+                    continue
+                self.watch.check()
+                parents = [child.candidates[i] for i in members(place)]
+                extra = [child.candidates[i] for i in more]
+                scores = self._families.extensions(child.node, parents, extra)[0]
+                prior = math.fsum(odds[parents]) + odds[extra]
+                mine[[place | 1 << i for i in more]] = (scores - self.base[child.node]) + prior
+                self.watch.families += len(extra)
+            mine[np.arange(child.size) & child.demanded != child.demanded] = -np.inf
+
+        self.watch.work("scoring", [partial(score_child, child) for child in self.children], in_turn=True)
+
+    def starts(self) -> Ints:
+        """Where the scores of each child begin."""
+        return np.array([child.start for child in self.children], dtype=np.int64)
+
+    def places(self) -> Ints:
+        """Return what the kernels look up to find the place of a set of nodes: (nodes, chunks, 2^bits)."""
+        from mapdag.search.families import CHUNK, CHUNKS
+
+        found = np.zeros((self.n_nodes, CHUNKS, 1 << CHUNK), dtype=np.int64)
+        for child in self.children:
+            for i, candidate in enumerate(child.candidates):
+                has = np.arange(1 << CHUNK) >> candidate % CHUNK & 1 == 1
+                found[child.node, candidate // CHUNK, has] |= 1 << i
+        return found
+
+
+def _children(rules: Rules) -> tuple[Child, ...]:
+    found: list[Child] = []
+    start = 0
+    for node in range(len(rules.allowed)):
+        candidates = np.flatnonzero(rules.allowed[:, node]).tolist()
+        fixed, both = rules.fixed[candidates, node], rules.allowed[node, candidates]
+        demanded = sum(1 << i for i in np.flatnonzero(fixed & ~both).tolist())
+        pinned = sum(1 << i for i in np.flatnonzero(fixed & both).tolist())
+        found.append(Child(node, tuple(candidates), demanded, pinned, start))
+        start += found[-1].size
+    return tuple(found)
