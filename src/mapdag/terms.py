@@ -242,13 +242,14 @@ def _term_real(kind: int, a: float, x: float) -> float:
 
 
 _SHORT, _LONG = 64, 1 << 13  # entries of a function's run in the memo, at first and when it is much used
+_POWERS = 8  # terms of the series that continues a rising factorial of a <= 1 from _SHORT to at most _LONG factors
 _MUCH = 40  # runs of counts after which a function is much used
 _WHOLE = 1 << 17  # whole numbers whose logs are kept: counts above it are few, and bring many rows with them
-_SLOTS = 4096
+_SLOTS = 1 << 14
 
 
 # Columns of the memo's index: function, where its run begins and how long it is, how often it was used.
-_KIND, _PARAM, _OFFSET, _START, _LENGTH, _USES = 0, 1, 2, 3, 4, 5
+_KIND, _PARAM, _OFFSET, _START, _LENGTH, _USES, _FIRST = 0, 1, 2, 3, 4, 5, 6
 
 
 @inner
@@ -263,16 +264,41 @@ def _hash_slot(kind: int, param: float, index: Any) -> int:
 
 
 @inner
+def _first_factors(a: float, offset: float) -> float:
+    """Log of (1 + a) (1 + a/2) ... (1 + a/(m-1)) for m = _SHORT factors."""
+    m = float(_SHORT)
+    step = math.log1p(a / m)
+    rest = m * step + a * math.log(m) + (a - 0.5) * step + _stirling(m + a) - _stirling(m)
+    return rest + (offset - _HALF_LOG_2PI)
+
+
+@inner
+def _continued(a: float, first: float, n: int, scale: float, words: Any, reals: Any, series: Any) -> tuple[int, int]:
+    """Rising factorial of a <= 1, less log a: that of 0, and a power series in a for what a changes."""
+    bases, powers = series
+    if bases[n, 0] == _EMPTY:
+        bases[n, 0], bases[n, 1] = _rising(RISING_ONCE, 0.0, _HALF_LOG_2PI, n, scale, words, reals)
+    b = a * a
+    low = (powers[n, 0] + a * powers[n, 1]) + b * (powers[n, 2] + a * powers[n, 3])
+    high = (powers[n, 4] + a * powers[n, 5]) + b * (powers[n, 6] + a * powers[n, 7])
+    rest = first + a * (low + b * b * high)
+    if scale >= _COARSE:
+        return bases[n, 0] + np.int64(math.floor(rest * scale + 0.5)), bases[n, 1]
+    more, less = _fixed(rest, 0.0, scale)
+    return bases[n, 0] + more, bases[n, 1] + less
+
+
+@inner
 def find_slot(kind: int, param: float, values: Any, index: Any) -> int:
     """Slot of a function in the memo; it is made where there is none, and lengthened where it is much used."""
     i = _hash_slot(kind, param, index)
     index[i, _USES] += 1
-    length = _SHORT if index[i, _LENGTH] == 0 else _LONG if index[i, _USES] == _MUCH else 0
+    length = _SHORT if index[i, _LENGTH] == 0 else _LONG if index[i, _USES] == _MUCH and not index[i, _FIRST] else 0
     if length == 0:
         return i
     if index[_SLOTS, 0] + length > len(values) or 2 * index[_SLOTS, 1] > _SLOTS:
         for slot in range(_SLOTS + 1):
-            for field in range(6):
+            for field in range(7):
                 index[slot, field] = 0
         i = _hash_slot(kind, param, index)
     start = np.int64(index[_SLOTS, 0])
@@ -280,6 +306,8 @@ def find_slot(kind: int, param: float, values: Any, index: Any) -> int:
     index[_SLOTS, 1] += 1
     index[i, _KIND], index[i, _PARAM], index[i, _OFFSET] = kind, param, _offset(kind, param)
     index[i, _START], index[i, _LENGTH] = start, length
+    # Where the series serves, there is no need of long runs, which would not stay in the cache.
+    index[i, _FIRST] = _first_factors(param, index[i, _OFFSET]) if kind == RISING_ONCE and param <= 1.0 else 0.0
     for n in range(start, start + length):
         values[n, 0] = _EMPTY
     values[start, 0], values[start, 1] = 0, 0  # a count of zero adds nothing
@@ -292,9 +320,11 @@ def sum_terms(counts: Any, start: int, end: int, slot: int, terms: Any) -> tuple
 
     f is the function in `slot`, from `find_slot`.
     """
-    scale, values, index, words, reals = terms
+    scale, values, index, words, reals, series = terms
     base, length = np.int64(index[slot, _START]), np.int64(index[slot, _LENGTH])
     kind, param, offset = np.int64(index[slot, _KIND]), index[slot, _PARAM], index[slot, _OFFSET]
+    first = index[slot, _FIRST]
+    most = len(series[0]) if first != 0.0 else 0
     high, low = np.int64(0), np.int64(0)
     for c in range(start, end):
         n = np.int64(counts[c])
@@ -304,7 +334,10 @@ def sum_terms(counts: Any, start: int, end: int, slot: int, terms: Any) -> tuple
             high += values[base + n, 0]
             low += values[base + n, 1]
         else:
-            more, less = _term(kind, param, offset, n, scale, words, reals)
+            if n < most:
+                more, less = _continued(param, first, n, scale, words, reals, series)
+            else:
+                more, less = _term(kind, param, offset, n, scale, words, reals)
             high += more
             low += less
     return high, low
@@ -327,8 +360,19 @@ def to_float(high: int, low: int, scale: float) -> float:
     return high / scale + low / (scale * (1 << _LOW))
 
 
+def _series(most: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Make the tables of `_continued`: logs of factorials, to be filled; signed sums of i^-k/k, _SHORT <= i < n."""
+    powers = np.zeros((most, _POWERS))
+    inverse = 1.0 / np.arange(_SHORT, max(most - 1, _SHORT))
+    term = np.ones(len(inverse))
+    for k in range(_POWERS):
+        term *= inverse
+        powers[_SHORT + 1 :, k] = np.cumsum(term) * ((-1.0) ** k / (k + 1))
+    return np.full((most, 2), _EMPTY), powers
+
+
 def new_terms(total: float) -> tuple[Any, ...]:
-    """Make what one thread needs to sum terms for data of one size: (scale, values, index, words, reals).
+    """Make what one thread needs to sum terms for data of one size: (scale, values, index, words, reals, series).
 
     Parameters
     ----------
@@ -339,4 +383,5 @@ def new_terms(total: float) -> tuple[Any, ...]:
     scale = 2.0 ** (57 - max(1, math.ceil(math.log2(max(total, 2)))))
     words = np.full((int(min(total, _WHOLE)) + 1, 2), _EMPTY)
     # The last row of the index says how much of the values and how many slots are in use.
-    return scale, np.empty((1 << 19, 2), dtype=np.int64), np.zeros((_SLOTS + 1, 6)), words, np.empty(words.shape)
+    memo = np.empty((1 << 20, 2), dtype=np.int64), np.zeros((_SLOTS + 1, 7))
+    return scale, *memo, words, np.empty(words.shape), _series(int(min(total, _LONG)) + 1)
