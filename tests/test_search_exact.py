@@ -278,6 +278,8 @@ def test_options_are_checked():
         md.best_dags(data, k=0)
     with pytest.raises(ParameterError, match="over must be"):
         md.arc_posteriors(data, over="graphs")
+    with pytest.raises(ParameterError, match="takes no options of its own, not 'restarts'"):
+        md.learn(data, search="exact", restarts=3)
     with pytest.raises(GraphError, match="form a cycle"):
         md.learn(data, search="exact", required=[("asia", "tub"), ("tub", "asia")])
 
