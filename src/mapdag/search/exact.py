@@ -193,9 +193,10 @@ class _Lists:
         starts = np.cumsum([0, *(len(places) for places, _ in lists)])
         pins = np.array([child.nodes(child.pinned) for child in lattice.children], dtype=np.int64)
         self.best = np.empty(1 << lattice.n_nodes)
+        step = max(_SHORT, len(self.best) >> 10)
         stretches = [
-            partial(find_sinks_in_lists, first, min(first + _SHORT, len(self.best)), both, starts, pins, self.best)
-            for first in range(0, len(self.best), _SHORT)
+            partial(find_sinks_in_lists, first, min(first + step, len(self.best)), both, starts, pins, self.best)
+            for first in range(0, len(self.best), step)
         ]
         lattice.watch.work("choosing sinks", stretches, in_turn=True)
         _check_possible(self.best)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 TIE = 2.0**-26
 
 MOST_NODES = 30  # bits of a set that are looked up, ten at a time
-_BLOCK = 12  # bits of the sets that are tallied at a time
+_BLOCK, _BLOCKS = 12, 8  # bits of the sets that are tallied at a time, at least; bits of the number of times, at most
 _STRETCH = 1 << 15  # families that are scored at a time
 _OVERHEAD = 60e6  # terms and the like, for each thread
 
@@ -188,7 +188,7 @@ class Lattice:
         most_levels = int(self.data.cards.max())
         for _ in range(self.watch.threads):
             spare.put(new_partitions(n_rows, n, most_levels))
-        size = 1 << min(_BLOCK, n)
+        size = 1 << min(max(_BLOCK, n - _BLOCKS), n)
         pools: list[Any] = [None] * (len(ends) // size)
 
         def tally(block: int) -> None:
