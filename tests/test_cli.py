@@ -110,6 +110,14 @@ def test_constraints_come_from_files(run, asia, tmp_path):
     assert json.loads(out)["converged"]
 
 
+def test_learn_certifies_the_best_graph(run, asia):
+    _, climbed, _ = run("learn", asia, "--json")
+    code, out, _ = run("learn", asia, "--search", "exact", "--max-parents", 4, "--json")
+    assert code == 0
+    assert json.loads(out)["converged"]
+    assert json.loads(out)["score"] >= json.loads(climbed)["score"] - 1e-6
+
+
 def test_score_adds_up(run, asia, tmp_path):
     _, out, _ = run("score", "asia", asia, "--score", "MU(c=1)+BDs(alpha=1)", "--json")
     found = json.loads(out)

@@ -19,6 +19,7 @@ from mapdag.data import as_dataset
 from mapdag.graphs.bitsets import members
 from mapdag.objective import DEFAULT, parse
 from mapdag.search.exact import as_result, best_within, open_lattice, stopped_early
+from mapdag.search.lattice import TIE
 from mapdag.search.learning import Plan, with_options
 from mapdag.search.watch import EarlyEndError
 
@@ -79,7 +80,7 @@ def best_dags(data: Any, objective: Goal = DEFAULT, *, k: int = 10, **options: A
     except (EarlyEndError, KeyboardInterrupt) as end:
         return (stopped_early(end, goal, cache, plan.options, lattice.watch),)
     results = [as_result(list(parents), lattice, cache) for _, parents in found]
-    results.sort(key=lambda result: (-result.score, result.dag.n_arcs))
+    results.sort(key=lambda result: TIE * result.dag.n_arcs - result.score)
     return tuple(replace(result, seconds=lattice.watch.seconds) for result in results)
 
 

@@ -25,11 +25,13 @@ if TYPE_CHECKING:
     from mapdag.search.run import Options
 
     Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
 
 # Graphs are taken as equal within this much for every choice that is made on the way to one of them. Of at most thirty
 # nodes with two choices each, all together stay below `mapdag.search.lattice.TIE`: an arc more is never taken.
 _EQUAL = 2.0**-32
 _STRETCH = 1 << 20  # sets between two looks at the limits
+_SHORT = 1 << 14  # likewise, where each takes longer
 
 
 def search_exactly(objective: Objective, cache: FamilyCache, options: Options) -> Result:
@@ -115,41 +117,102 @@ def best_within(lattice: Lattice, scores: Floats) -> Floats:
         for first in range(0, len(best), _STRETCH)
     ]
     lattice.watch.work("choosing sinks", stretches, in_turn=True)
+    _check_possible(best)
+    return best
+
+
+def _check_possible(best: Floats) -> None:
     if not np.isfinite(best[-1]):
         raise GraphError("no graph obeys the constraints and the prior")
-    return best
 
 
 def _best_parents(lattice: Lattice) -> list[int]:
     """Parents of each node in the best graph, as sets."""
-    scores = lattice.scores()
-    best = best_within(lattice, scores)
+    choice = _Lists(lattice) if lattice.in_lists else _Tables(lattice)
+    best = choice.best
     parents = [0] * lattice.n_nodes
     left = (1 << lattice.n_nodes) - 1
     while left:
-        child, before = last_node(left, lattice, scores, best)
-        parents[child.node] = child.nodes(chosen(child, before, scores))
-        left = before
+        # The last of the columns that can come last in the best graph on these nodes.
+        for child in reversed(lattice.children):
+            before = left & ~(1 << child.node)
+            if left != before and best[before] + choice.score(child, before) >= best[left] - _EQUAL:
+                parents[child.node] = child.nodes(choice.parents(child, before))
+                left = before
+                break
     return parents
 
 
-def last_node(nodes: int, lattice: Lattice, scores: Floats, best: Floats) -> tuple[Child, int]:
-    """Node that can come last in the best graph on a set, the last column of those; and the set without it."""
-    for child in reversed(lattice.children):
-        if nodes >> child.node & 1:
-            before = nodes & ~(1 << child.node)
-            if best[before] + scores[child.start + child.place(before)] >= best[nodes] - _EQUAL:
-                return child, before
-    raise AssertionError("a set of nodes without a best last one")
+class _Tables:
+    """The best parents within every set of predecessors, all looked up."""
+
+    def __init__(self, lattice: Lattice) -> None:
+        self._scores = lattice.scores()
+        self.best = best_within(lattice, self._scores)
+
+    def score(self, child: Child, before: int) -> float:
+        """Score of the best parents among some predecessors."""
+        return float(self._scores[child.start + child.place(before)])
+
+    def parents(self, child: Child, before: int) -> int:
+        """Place of the best parents among some predecessors, the smallest among equals."""
+        place = child.place(before)
+        enough = self._scores[child.start + place] - _EQUAL
+        for i in reversed(range(len(child.candidates))):
+            bit = 1 << i
+            # The score within a set is that of the set itself once nothing more can be dropped.
+            if place & bit and not child.pinned & bit and self._scores[child.start + (place ^ bit)] >= enough:
+                place ^= bit
+        return place
 
 
-def chosen(child: Child, before: int, scores: Floats) -> int:
-    """Place of the best set of parents among some predecessors, given the best scores within each set of these."""
-    place = child.place(before)
-    enough = scores[child.start + place] - _EQUAL
-    for i in reversed(range(len(child.candidates))):
-        bit = 1 << i
-        # What was dropped is in no best set: the score within a set is that of the set itself once no more can be.
-        if place & bit and not child.pinned & bit and scores[child.start + (place ^ bit)] >= enough:
-            place ^= bit
-    return place
+class _Lists:
+    """For every child the sets of parents that score higher than all their subsets: less memory, more time."""
+
+    def __init__(self, lattice: Lattice) -> None:
+        from mapdag.search.subsets import find_sinks_in_lists, keep_undominated
+
+        score = lattice.scorer()
+        self._lists: dict[int, tuple[Ints, Floats]] = {}
+
+        def make_list(child: Child) -> None:
+            scores = np.empty(child.size)
+            score(child, scores)
+            places, values = keep_undominated(scores, child.pinned, lattice.most)
+            order = np.lexsort((places, -values))
+            order = order[np.isfinite(values[order])]
+            self._lists[child.node] = places[order], values[order]
+
+        jobs = [partial(make_list, child) for child in lattice.children]
+        lattice.watch.work("scoring", jobs, in_turn=not lattice.is_compiled)
+        lists = [self._lists[child.node] for child in lattice.children]
+        sets = [
+            child.nodes(p) for child, (places, _) in zip(lattice.children, lists, strict=True) for p in places.tolist()
+        ]
+        both = np.array(sets, dtype=np.int64), np.concatenate([values for _, values in lists])
+        starts = np.cumsum([0, *(len(places) for places, _ in lists)])
+        pins = np.array([child.nodes(child.pinned) for child in lattice.children], dtype=np.int64)
+        self.best = np.empty(1 << lattice.n_nodes)
+        step = max(_SHORT, len(self.best) >> 10)
+        stretches = [
+            partial(find_sinks_in_lists, first, min(first + step, len(self.best)), both, starts, pins, self.best)
+            for first in range(0, len(self.best), step)
+        ]
+        lattice.watch.work("choosing sinks", stretches, in_turn=True)
+        _check_possible(self.best)
+
+    def score(self, child: Child, before: int) -> float:
+        """Score of the best parents among some predecessors."""
+        _, values = self._fitting(child, before)
+        return float(values[0]) if len(values) else -np.inf
+
+    def parents(self, child: Child, before: int) -> int:
+        """Place of the best parents among some predecessors, the smallest among equals."""
+        places, values = self._fitting(child, before)
+        return int(places[values >= values[0] - _EQUAL].min())
+
+    def _fitting(self, child: Child, before: int) -> tuple[Ints, Floats]:
+        places, values = self._lists[child.node]
+        place = child.place(before)
+        fit = (places & ~place == 0) & (place & child.pinned & ~places == 0)
+        return places[fit], values[fit]

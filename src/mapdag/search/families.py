@@ -32,7 +32,7 @@ def new_memo(n_rows: int, code: int) -> tuple[Any, ...]:
     length += 4 - length % 8
     slots = 1 << (_FULL // length).bit_length() - 1 if many else 16
     keys = np.zeros((slots + 1, 2), dtype=np.uint64)
-    return keys, np.zeros(slots), np.zeros((slots, length, 2), dtype=np.int64), np.zeros((64, 2))
+    return keys, np.zeros(slots), np.zeros((slots, length, 2), dtype=np.int64), np.zeros((1 << 12, 2))
 
 
 @part
@@ -67,7 +67,7 @@ def _add_sums(functions: Any, runs: Any, pool: Any, memo: Any, exact: Any, sums:
     """
     kinds, params = functions
     keys, offsets, known, _ = memo
-    scale, _, _, words, reals = exact
+    scale, _, _, words, reals, _ = exact
     length = known.shape[1]
     half = np.uint64(pool.itemsize * 4)
     mask = (np.uint64(1) << half) - np.uint64(1)
@@ -99,7 +99,7 @@ def _constant_of(recipe: Any, r: int, q: float, n_parents: int, total: float, re
     code, x, y = recipe
     found = 0.0
     if code == QUOTIENT:
-        place = np.int64((bits_of(q) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(58))
+        place = np.int64((bits_of(q) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(52))
         if recent[place, 0] != q:
             recent[place, 0], recent[place, 1] = q, _constant(code, x, y, r, q, n_parents, total)
         found = recent[place, 1]

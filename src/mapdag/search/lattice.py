@@ -13,9 +13,11 @@ import numpy as np
 from mapdag.errors import CapacityError, ParameterError
 from mapdag.graphs.bitsets import members
 from mapdag.objective import FamilyScores
-from mapdag.search.watch import check_memory
+from mapdag.search.watch import check_memory, fits
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from mapdag.contracts import Objective
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 TIE = 2.0**-26
 
 MOST_NODES = 30  # bits of a set that are looked up, ten at a time
-_BLOCK = 12  # bits of the sets that are tallied at a time
+_BLOCK, _BLOCKS = 12, 8  # bits of the sets that are tallied at a time, at least; bits of the number of times, at most
 _STRETCH = 1 << 15  # families that are scored at a time
 _OVERHEAD = 60e6  # terms and the like, for each thread
 
@@ -84,7 +86,8 @@ class Lattice:
     charge : float
         What every arc costs.
     copies : int
-        How many arrays of the size of all families are needed, for the estimate of memory.
+        How many arrays of the size of all families are needed, for the estimate of memory. If only one is, and it would
+        take half of what is available, `in_lists` is true.
     """
 
     def __init__(
@@ -115,6 +118,11 @@ class Lattice:
         self.base = [float(self._families.family(child.node, [])[0]) for child in self.children]
 
     @property
+    def is_compiled(self) -> bool:
+        """Whether all families of a child are scored by compiled code, in any thread."""
+        return self._families.is_compiled
+
+    @property
     def size(self) -> int:
         """Sets of candidates of all children."""
         return sum(child.size for child in self.children)
@@ -129,19 +137,27 @@ class Lattice:
         width = 4 if self.data.n_rows < 1 << 16 else 8
         tallies = 2 * tallied * different * width + 2**n * 12.0
         partitions = self.watch.threads * (self.data.n_rows * (n + 1) * 8.0 + _OVERHEAD)
-        needed = copies * self.size * 8.0 + 2**n * 8.0 * copies + tallies + partitions
-        check_memory(needed, f"exact search of {n} nodes", way_out)
+        common = 2**n * 8.0 * max(copies, 1) + tallies + partitions
+        self.in_lists = copies == 0 or (copies == 1 and not fits(2 * (common + self.size * 8.0)))
+        needed = self.size * 8.0 * copies
+        if self.in_lists:
+            needed = 8.0 * max(child.size for child in self.children) * (self.watch.threads + 1)
+        check_memory(common + needed, f"exact search of {n} nodes", way_out)
 
     def scores(self) -> Floats:
         """Score of every family, relative to that of the child alone: likelihood and prior."""
         found = np.empty(self.size)
-        if self._families.is_compiled:
-            self._score_by_tallies(found)
-        else:
-            self._score_by_tables(found)
+        score = self.scorer()
+        jobs = [partial(score, child, found[child.start : child.start + child.size]) for child in self.children]
+        self.watch.work("scoring", jobs, in_turn=not self.is_compiled)
         return found
 
-    def _score_by_tallies(self, found: Floats) -> None:
+    def scorer(self) -> Callable[[Child, Floats], None]:
+        """Make a function that scores all families of a child: threads may share it if likelihoods are compiled."""
+        self.watch.families += sum(math.comb(len(c.candidates), k) for c in self.children for k in range(self.most + 1))
+        return self._scorer_by_tallies() if self.is_compiled else self._score_by_tables
+
+    def _scorer_by_tallies(self) -> Callable[[Child, Floats], None]:
         from mapdag.search.families import new_memo, score_families
         from mapdag.terms import new_terms
 
@@ -149,16 +165,14 @@ class Lattice:
         codes, numbers = self._families.native(serial=False)[1]
         recipe = (int(codes[0]), float(numbers[0, 0]), float(numbers[0, 1]))
 
-        def score_child(child: Child) -> None:
+        def score(child: Child, out: Floats) -> None:
             memo, terms = new_memo(self.data.n_rows, recipe[0]), new_terms(self.data.total)
             known = self._looked_up(child)
             for first in range(0, child.size, _STRETCH):
                 self.watch.check()
-                out = found[child.start + first : child.start + min(first + _STRETCH, child.size)]
-                score_families(known, tallies, recipe, memo, terms, first, out)
+                score_families(known, tallies, recipe, memo, terms, first, out[first : first + _STRETCH])
 
-        self.watch.work("scoring", [partial(score_child, child) for child in self.children])
-        self.watch.families += sum(math.comb(len(c.candidates), k) for c in self.children for k in range(self.most + 1))
+        return score
 
     def _tallies(self) -> tuple[Any, ...]:
         """Counts of all sets of variables."""
@@ -174,7 +188,7 @@ class Lattice:
         most_levels = int(self.data.cards.max())
         for _ in range(self.watch.threads):
             spare.put(new_partitions(n_rows, n, most_levels))
-        size = 1 << min(_BLOCK, n)
+        size = 1 << min(max(_BLOCK, n - _BLOCKS), n)
         pools: list[Any] = [None] * (len(ends) // size)
 
         def tally(block: int) -> None:
@@ -205,28 +219,22 @@ class Lattice:
         levels = int(self.data.cards[child.node])
         return child.node, levels, child.demanded, self.most, self.base[child.node], sets, declared, odds
 
-    def _score_by_tables(self, found: Floats) -> None:
-        """Scores of weighted rows or of one's own likelihood: family after family."""
-        found[:] = -np.inf
-
-        def score_child(child: Child) -> None:
-            mine = found[child.start : child.start + child.size]
-            odds = self._odds[:, child.node]
-            mine[0] = 0.0
-            for place in range(child.size):
-                more = range(place.bit_length(), len(child.candidates))
-                if place.bit_count() >= self.most or not more:
-                    continue
-                self.watch.check()
-                parents = [child.candidates[i] for i in members(place)]
-                extra = [child.candidates[i] for i in more]
-                scores = self._families.extensions(child.node, parents, extra)[0]
-                prior = math.fsum(odds[parents]) + odds[extra]
-                mine[[place | 1 << i for i in more]] = (scores - self.base[child.node]) + prior
-                self.watch.families += len(extra)
-            mine[np.arange(child.size) & child.demanded != child.demanded] = -np.inf
-
-        self.watch.work("scoring", [partial(score_child, child) for child in self.children], in_turn=True)
+    def _score_by_tables(self, child: Child, out: Floats) -> None:
+        """Score weighted rows or one's own likelihood: family after family."""
+        out[:] = -np.inf
+        out[0] = 0.0
+        odds = self._odds[:, child.node]
+        for place in range(child.size):
+            more = range(place.bit_length(), len(child.candidates))
+            if place.bit_count() >= self.most or not more:
+                continue
+            self.watch.check()
+            parents = [child.candidates[i] for i in members(place)]
+            extra = [child.candidates[i] for i in more]
+            scores = self._families.extensions(child.node, parents, extra)[0]
+            prior = math.fsum(odds[parents]) + odds[extra]
+            out[[place | 1 << i for i in more]] = (scores - self.base[child.node]) + prior
+        out[np.arange(child.size) & child.demanded != child.demanded] = -np.inf
 
     def starts(self) -> Ints:
         """Where the scores of each child begin."""

@@ -74,7 +74,8 @@ class Plan:
         known = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
         for name in special:
             if name not in known:
-                raise ParameterError(f"search={search!r} takes {', '.join(known)}, not {name!r}")
+                takes = ", ".join(known) or "no options of its own"
+                raise ParameterError(f"search={search!r} takes {takes}, not {name!r}")
         options = Options(
             constraints=Constraints(required, forbidden, tiers, max_parents),
             start=start,

@@ -109,6 +109,11 @@ def available_memory() -> float:
     return found
 
 
+def fits(needed: float) -> bool:
+    """Whether so many bytes are available."""
+    return needed <= available_memory()
+
+
 def check_memory(needed: float, what: str, way_out: str) -> None:
     """Refuse what does not fit into memory."""
     has = available_memory()
