@@ -106,7 +106,7 @@ def test_constraints_come_from_files(run, asia, tmp_path):
         "learn", asia, "--start", "asia", "--search", "tabu", "--time-limit", 60, "--threads", 1, "--json"
     )
     assert code == 0
-    code, out, _ = run("learn", asia, "--restarts", 2, "--seed", 5, "--order", "columns", "--json")
+    code, out, _ = run("learn", asia, "--search", "hc", "--restarts", 2, "--seed", 5, "--order", "columns", "--json")
     assert json.loads(out)["converged"]
 
 

@@ -90,7 +90,7 @@ def with_a_copy(data):
 def test_copies_of_a_column_are_reported():
     data = dataset("asia_1000")
     result = md.learn(with_a_copy(data))
-    assert result.alike == ((data.names[2], "copy"),)
+    assert result.alike == (("copy", data.names[2]),)
     assert "the data cannot tell apart" in str(result)
     assert md.learn(data).alike == ()
 

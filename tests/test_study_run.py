@@ -196,7 +196,7 @@ def test_the_optimal_alpha_is_the_fixed_point_and_cycles_are_flagged(monkeypatch
     assert row.flag == ""
     assert md.alpha_star(dag, data) == pytest.approx(row.alpha)
     turns = iter([4.0, 2.0, 3.0, 2.0])
-    monkeypatch.setattr("mapdag.theory.alpha_star", lambda dag, data: next(turns))
+    monkeypatch.setattr("mapdag.theory.optimum.alpha_star", lambda dag, data: next(turns))
     row = next(do_task(next(missing_tasks(design))))
     assert (row.flag, row.alpha) == ("cycle", 2.0)
     assert row.score == pytest.approx(md.learn(data, "BDeu(2)", search="hc").score)

@@ -70,5 +70,8 @@ def test_ctrl_c_is_not_taken_for_a_result():
 
 
 def test_restarts_are_seeded_too():
-    runs = [md.cross_validate(dataset("child_115"), ["BDeu(10)"], folds=3, restarts=3, perturb=6) for _ in range(2)]
+    runs = [
+        md.cross_validate(dataset("child_115"), ["BDeu(10)"], folds=3, search="hc", restarts=3, perturb=6)
+        for _ in range(2)
+    ]
     assert np.array_equal(runs[0].log_likelihood, runs[1].log_likelihood)

@@ -40,8 +40,8 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
     ----------
     objective : str, Objective or Likelihood
         What to maximise: prior + likelihood.
-    search : {"hc", "tabu"}
-        Hill climbing or tabu search.
+    search : {"orders", "hc", "tabu", "exact"}
+        As in `mapdag.learn`.
     levels : mapping, optional
         Declared levels by column, where the data may lack some.
     missing : {"error", "drop", "level"}
@@ -91,7 +91,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         self,
         *,
         objective: str | Objective | Likelihood = str(DEFAULT),
-        search: str = "hc",
+        search: str = "orders",
         levels: Mapping[str, Sequence[Any] | int] | None = None,
         missing: str = "error",
         discretize: Any = None,

@@ -54,22 +54,17 @@ def canonical_order(data: Dataset) -> CanonicalOrder:
     weights = _whole(data.weights)
     levels, columns = np.zeros(first_level[-1], dtype=np.uint64), np.zeros(n, dtype=np.uint64)
     refine(data.codes, first_level, weights, levels, columns)
-    entropy = _entropies(data) if n > 1 else np.zeros(n)
-    alike: list[tuple[int, ...]] | None = None
-    while True:
+    colours = 0
+    while colours < n:
         colours = len(np.unique(columns))
         for _ in range(2):  # a round may pass something on without yet telling more columns apart
             if colours < n:
                 refine(data.codes, first_level, weights, levels, columns)
-        if colours == n or len(np.unique(columns)) == colours:
-            groups = _groups(columns)
-            alike = groups if alike is None else alike
-            if not groups:
-                break
-            # Nothing more to tell: single one out by its name, which may tell others apart.
-            columns[min(groups[0], key=lambda i: data.names[i])] ^= np.uint64(1)
-    found = np.lexsort((columns, entropy))
-    return CanonicalOrder(tuple(found.tolist()), tuple(alike))
+        if len(np.unique(columns)) == colours:
+            break
+    ranks = np.argsort(np.argsort(data.names, kind="stable"), kind="stable")
+    found = np.lexsort((ranks, columns, _entropies(data)))
+    return CanonicalOrder(tuple(found.tolist()), _groups(found, columns))
 
 
 def _whole(weights: NDArray[np.generic] | None) -> NDArray[np.uint64]:
@@ -91,7 +86,9 @@ def _entropies(data: Dataset) -> NDArray[np.float64]:
     return found
 
 
-def _groups(columns: NDArray[np.uint64]) -> list[tuple[int, ...]]:
-    """Columns of the same colour, where there are several; the groups in the order of their colours."""
-    colours, counts = np.unique(columns, return_counts=True)
-    return [tuple(np.flatnonzero(columns == each).tolist()) for each in colours[counts > 1]]
+def _groups(order: NDArray[np.intp], columns: NDArray[np.uint64]) -> tuple[tuple[int, ...], ...]:
+    """Columns of the same colour, where there are several, in order."""
+    groups: dict[int, list[int]] = {}
+    for i in order.tolist():
+        groups.setdefault(int(columns[i]), []).append(i)
+    return tuple(tuple(group) for group in groups.values() if len(group) > 1)
