@@ -11,10 +11,22 @@ from typing import Any
 
 import numpy as np
 
-from mapdag.kernels import entry, inner, new_ints, new_words, no_counts, popcount
+from mapdag.kernels import entry, inner, new_ints, no_counts, popcount
 
 _ALIGN = 8  # words: one AVX-512 register
+_FEW = 12  # levels up to which each of them is packed in a pass of its own
 _CACHE_WORDS = 1 << 15  # family bitsets of one block: 256 KiB, within the second-level cache
+
+
+@inner
+def _pack_words(codes: Any, level: int, words: int, out: Any) -> None:
+    """Bitset of one level: 64 rows at a time are compared with it, which compilers turn into vectors."""
+    wanted = codes.dtype.type(level)
+    for w in range(words):
+        word = np.uint64(0)
+        for b in range(64):
+            word |= np.uint64(codes[64 * w + b] == wanted) << np.uint64(b)
+        out[w] = word
 
 
 @entry
@@ -25,14 +37,14 @@ def pack(codes: Any, first_level: Any) -> Any:
     bits = np.zeros((first_level[n_variables], (words + _ALIGN - 1) // _ALIGN * _ALIGN), dtype=np.uint64)
     for v in range(n_variables):
         base, levels = first_level[v], first_level[v + 1] - first_level[v]
-        word = new_words(levels)
-        for w in range(words):
+        packed = 0
+        if levels <= _FEW:
+            packed = n // 64
             for m in range(levels):
-                word[m] = 0
-            for row in range(64 * w, min(64 * w + 64, n)):
-                word[np.uint64(codes[v, row])] |= np.uint64(1) << np.uint64(row & 63)
-            for m in range(levels):
-                bits[base + m, w] = word[m]
+                _pack_words(codes[v], m, packed, bits[base + m])
+        # What is left, or all rows where a pass for each level would take longer.
+        for row in range(64 * packed, n):
+            bits[base + np.int64(codes[v, row]), row >> 6] |= np.uint64(1) << np.uint64(row & 63)
     return bits
 
 
