@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 WORKERS ?= auto
 
-.PHONY: help demo test test-all check format lint types layers bench bench-quick clean
+.PHONY: help demo test test-all check format lint types layers docs bench bench-quick clean
 .DEFAULT_GOAL := help
 
 help:            ## list the targets
@@ -51,7 +51,15 @@ types: $(VENV)/.dev  ## mypy, strict
 layers: $(VENV)/.dev  ## who may import whom
 	$(BIN)/lint-imports
 
-check: lint types layers test  ## everything that CI runs
+$(VENV)/.docs: $(VENV)/.runtime
+	$(BIN)/python -m pip install --quiet --group docs
+	touch $@
+
+docs: $(VENV)/.docs  ## build the documentation into site/, and check that it loads nothing from outside
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	$(BIN)/python docs/check_site.py site
+
+check: lint types layers docs test  ## everything that CI runs
 
 # Benchmarks have an environment of their own, with the peers in it.
 BENCH := .bench-venv
@@ -69,5 +77,5 @@ bench-quick: $(BENCH)/.ready  ## the same, smaller: to see whether it works
 	$(BENCH)/bin/python benchmarks --quick --out $(BENCH)/results
 
 clean:           ## remove what the other targets made
-	rm -rf $(VENV) $(BENCH) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+	rm -rf $(VENV) $(BENCH) dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
 	find src tests -name __pycache__ -prune -exec rm -rf {} +
