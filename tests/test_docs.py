@@ -1,4 +1,4 @@
-"""Every block of Python and every command in the README and the documentation runs, and prints what it says it prints."""
+"""Every block of Python and every command in the README and the documentation runs, and prints what it says."""
 
 import doctest
 import re
@@ -49,11 +49,13 @@ def run_commands(block, monkeypatch, capsys):
             continue
         monkeypatch.setattr(sys, "argv", [name, *arguments])
         capsys.readouterr()
+        code = 0
         try:
             main()
         except SystemExit as stop:
-            assert not stop.code, f"{command}\n{capsys.readouterr().err}"
-        found = capsys.readouterr().out
+            code = stop.code
+        found, trouble = capsys.readouterr()
+        assert not code, f"{command}\n{trouble}"
         if expected.strip():
             assert Checker().check_output(expected.rstrip() + "\n", found, FLAGS), f"{command}\nprints\n{found}"
 
