@@ -14,7 +14,7 @@ help:            ## list the targets
 $(VENV)/.runtime: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install --quiet --editable '.[plots]'
 	touch $@
 
 $(VENV)/.test: $(VENV)/.runtime
@@ -26,7 +26,7 @@ $(VENV)/.dev: $(VENV)/.test
 	touch $@
 
 demo: $(VENV)/.runtime  ## learn the ALARM network from the bundled sample, and compare it with the truth
-	$(BIN)/mapdag learn examples/alarm.csv.gz --like alarm --out alarm.bif
+	$(BIN)/mapdag learn examples/alarm.csv.gz --like alarm --out alarm.bif --report alarm.html
 	@echo
 	@echo "against the network that the sample was drawn from:"
 	$(BIN)/mapdag compare alarm alarm.bif
