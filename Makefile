@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 WORKERS ?= auto
 
-.PHONY: help demo test test-all check format lint types layers bench bench-quick clean
+.PHONY: help demo test test-all check format lint types layers docs bench bench-quick clean
 .DEFAULT_GOAL := help
 
 help:            ## list the targets
@@ -14,7 +14,7 @@ help:            ## list the targets
 $(VENV)/.runtime: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install --quiet --editable '.[plots]'
 	touch $@
 
 $(VENV)/.test: $(VENV)/.runtime
@@ -26,7 +26,7 @@ $(VENV)/.dev: $(VENV)/.test
 	touch $@
 
 demo: $(VENV)/.runtime  ## learn the ALARM network from the bundled sample, and compare it with the truth
-	$(BIN)/mapdag learn examples/alarm.csv.gz --like alarm --out alarm.bif
+	$(BIN)/mapdag learn examples/alarm.csv.gz --like alarm --out alarm.bif --report alarm.html
 	@echo
 	@echo "against the network that the sample was drawn from:"
 	$(BIN)/mapdag compare alarm alarm.bif
@@ -51,7 +51,15 @@ types: $(VENV)/.dev  ## mypy, strict
 layers: $(VENV)/.dev  ## who may import whom
 	$(BIN)/lint-imports
 
-check: lint types layers test  ## everything that CI runs
+$(VENV)/.docs: $(VENV)/.runtime
+	$(BIN)/python -m pip install --quiet --group docs
+	touch $@
+
+docs: $(VENV)/.docs  ## build the documentation into site/, and check that it loads nothing from outside
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	$(BIN)/python docs/check_site.py site
+
+check: lint types layers docs test  ## everything that CI runs
 
 # Benchmarks have an environment of their own, with the peers in it.
 BENCH := .bench-venv
@@ -69,5 +77,5 @@ bench-quick: $(BENCH)/.ready  ## the same, smaller: to see whether it works
 	$(BENCH)/bin/python benchmarks --quick --out $(BENCH)/results
 
 clean:           ## remove what the other targets made
-	rm -rf $(VENV) $(BENCH) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+	rm -rf $(VENV) $(BENCH) dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
 	find src tests -name __pycache__ -prune -exec rm -rf {} +

@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import re
 import subprocess
 import sys
 import warnings
@@ -416,8 +417,16 @@ def test_ways_out_are_written_as_flags(run, tmp_path):
     assert "--discretize t=quantile" in err
     assert "--missing drop" in err
     assert "drop=" not in err
-    options = ["--drop", "id", "--discretize", "t=quantile", "--missing", "drop", "--score", "BDeu(1)"]
-    assert run("learn", path, *options)[0] == 0
+    pasted = re.search(r"All at once: (.*)", err)[1].split()
+    assert run("learn", path, *pasted, "--score", "BDeu(1)")[0] == 0
+
+
+def test_columns_are_cut_at_given_points(run, tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("age,x\n" + "".join(f"{20 + i % 60},{'uv'[i % 2]}\n" for i in range(120)))
+    code, _, _ = run("learn", path, "--discretize", "age=40,60", "--score", "BDeu(1)", "--out", tmp_path / "out.json")
+    assert code == 0
+    assert md.read_network(tmp_path / "out.json").levels["age"] == ("(-inf,40]", "(40,60]", "(60,inf)")
 
 
 def test_unexpected_errors_are_one_sentence(run, asia, monkeypatch):

@@ -1,31 +1,125 @@
-"""Every block of Python in the README and the documentation runs, and prints what it says it prints."""
+"""Every block of Python and every command in the README and the documentation runs, and prints what it says."""
 
 import doctest
 import re
+import shlex
+import shutil
+import sys
+import warnings
 from pathlib import Path
 
 import pytest
 
+import mapdag as md
+from mapdag.cli import main
+
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
-BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(python|console)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+COMMAND = re.compile(r"^\$ ((?:.*\\\n)*.*)\n?((?:(?!\$ ).*\n?)*)", re.MULTILINE)
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_code_blocks_run_as_printed(page, tmp_path, monkeypatch):
-    if not page.exists():
+class Checker(doctest.OutputChecker):
+    """Compares output, but for how long something took and how much work it was."""
+
+    def check_output(self, want, got, optionflags):
+        want, got = (re.sub(r"\d+ moves, \d+ families, \d+\.\d+ s\b", "", text) for text in (want, got))
+        return super().check_output(want, got, optionflags)
+
+
+def run_python(block, page, line, names):
+    """Run one block; its names stay for the next."""
+    if ">>>" not in block:
+        exec(compile("\n" * line + block, page.name, "exec"), names)
+        return
+    runner = doctest.DocTestRunner(Checker(), optionflags=FLAGS)
+    # The runner clears a test's names at its end, hence the copy back.
+    case = doctest.DocTestParser().get_doctest(block, names, page.name, str(page), line)
+    runner.run(case, clear_globs=False)
+    names.update(case.globs)
+    assert runner.failures == 0
+
+
+def run_commands(block, monkeypatch, capsys):
+    """Run the commands of one block that are ours; the others, such as pip, are left alone."""
+    for command, expected in COMMAND.findall(block):
+        name, *arguments = shlex.split(command.replace("\\\n", " "), comments=True)
+        if name != "mapdag":
+            continue
+        monkeypatch.setattr(sys, "argv", [name, *arguments])
+        capsys.readouterr()
+        code = 0
+        try:
+            main()
+        except SystemExit as stop:
+            code = stop.code
+        found, trouble = capsys.readouterr()
+        assert not code, f"{command}\n{trouble}"
+        if expected.strip():
+            assert Checker().check_output(expected.rstrip() + "\n", found, FLAGS), f"{command}\nprints\n{found}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_code_blocks_and_commands_run_as_printed(page, tmp_path, monkeypatch, capsys):
+    if not page.exists() or not (ROOT / "examples").exists():
         pytest.skip("not part of this distribution")
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)  # commands replace it
     names = {"__name__": "__main__"}
     text = page.read_text(encoding="utf-8")
-    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
     for block in BLOCK.finditer(text):
-        line = text[: block.start()].count("\n")
-        if ">>>" in block[1]:
-            # The runner clears a test's names at its end, hence the copy back.
-            case = doctest.DocTestParser().get_doctest(block[1], names, page.name, str(page), line)
-            runner.run(case, clear_globs=False)
-            names.update(case.globs)
+        if block[1] == "python":
+            run_python(block[2], page, text[: block.start()].count("\n"), names)
         else:
-            exec(compile("\n" * line + block[1], page.name, "exec"), names)
-    assert runner.failures == 0
+            run_commands(block[2], monkeypatch, capsys)
+
+
+def test_commands_are_told_from_their_output():
+    assert COMMAND.findall("$ mapdag a \\\n    --b c\none\n\ntwo\n$ mapdag d\n") == [
+        ("mapdag a \\\n    --b c", "one\n\ntwo\n"),
+        ("mapdag d", ""),
+    ]
+
+
+def test_every_public_name_is_in_the_reference():
+    if not (ROOT / "docs" / "api").exists():
+        pytest.skip("not part of this distribution")
+    pages = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "api").glob("*.md"))
+    listed = set(re.findall(r"^::: mapdag\.(\w+)", pages, re.MULTILINE))
+    assert listed >= set(md.__all__)
+    listed_theory = set(re.findall(r"^        - (\w+)$", pages, re.MULTILINE))
+    functions = {name for name in md.theory.__all__ if callable(getattr(md.theory, name))}
+    assert listed_theory | {"alpha_star", "diagnose", "Diagnosis"} >= functions
+
+
+def test_the_table_of_the_tutorial_is_what_its_script_makes(tmp_path, monkeypatch):
+    if not (ROOT / "examples").exists():
+        pytest.skip("not part of this distribution")
+    monkeypatch.syspath_prepend(ROOT / "examples")
+    import patients
+
+    patients.write(tmp_path / "patients.csv")
+    assert (tmp_path / "patients.csv").read_bytes() == (ROOT / "examples" / "patients.csv").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("text", "loads"),
+    [
+        ('<a href="https://example.org">read on</a>', 0),
+        ('<link rel="stylesheet" href="assets/main.css"><img src="img/a.svg">', 0),
+        ('<script src="https://example.org/a.js"></script>', 1),
+        ('<link rel="preconnect" href="//example.org">', 1),
+        ("<style>@import url('https://example.org/font.css')</style>", 1),
+        ('<p style="background: url(http://example.org/a.png)">', 1),
+    ],
+)
+def test_what_a_page_loads_from_outside_is_found(text, loads, tmp_path, monkeypatch):
+    if not (ROOT / "docs" / "check_site.py").exists():
+        pytest.skip("not part of this distribution")
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    from check_site import outside_loads
+
+    (tmp_path / "index.html").write_text(text, encoding="utf-8")
+    assert len(outside_loads(tmp_path)) == loads

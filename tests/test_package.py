@@ -80,3 +80,15 @@ def test_a_changed_kernel_drops_the_caches_of_all(tmp_path):
     os.utime(tmp_path / "terms.py", ns=(1, 1))
     assert not survives()
     assert survives()
+
+
+def test_caches_survive_the_first_run_where_python_writes_no_bytecode(tmp_path):
+    for name in kernels.FILES:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("")
+    kernels._drop_stale_caches(tmp_path)  # at the first import, before numba has made the folders
+    cached = tmp_path / "search" / "__pycache__" / "climb.nbi"
+    cached.parent.mkdir()
+    cached.write_text("")
+    kernels._drop_stale_caches(tmp_path)
+    assert cached.exists()

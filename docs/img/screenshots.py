@@ -1,4 +1,7 @@
-"""Make the screenshots in this folder: ``python docs/img/screenshots.py``. Needs playwright and Chromium."""
+"""Make the screenshots in this folder and the picture of the tutorial: ``python docs/img/screenshots.py``.
+
+Needs playwright and Chromium.
+"""
 
 from __future__ import annotations
 
@@ -26,6 +29,21 @@ def pages(folder: Path) -> None:
     )
 
 
+def tutorial(folder: Path) -> None:
+    """Draw the graph of the tutorial, and write its report."""
+    examples = HERE.parent.parent / "examples"
+    data = md.read(
+        examples / "patients.csv",
+        drop="patient",
+        missing="drop",
+        discretize={"age": [40, 60], "bmi": [25, 30], "visits": [0.5, 2.5]},
+        levels=examples / "patients-levels.json",
+    )
+    result = md.learn(data)
+    result.plot(HERE / "patients.svg")
+    result.report(folder / "patients.html", bootstrap=md.bootstrap(data, R=50, seed=1))
+
+
 def shoot(page: Page, name: str) -> None:
     """Save what is in view."""
     page.wait_for_timeout(300)
@@ -36,6 +54,7 @@ def main() -> None:
     """Drive the browser."""
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
         pages(Path(folder))
+        tutorial(Path(folder))
         browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1280, "height": 1000})
         page.goto((Path(folder) / "alarm.html").as_uri())
@@ -53,6 +72,11 @@ def main() -> None:
         page.mouse.wheel(0, 130)
         page.wait_for_timeout(600)
         shoot(page, "comparison.png")
+        page.goto((Path(folder) / "patients.html").as_uri())
+        page.mouse.wheel(0, 130)
+        page.wait_for_timeout(600)
+        page.hover('.node[aria-label="heart_disease"]')
+        shoot(page, "tutorial.png")
         browser.close()
 
 

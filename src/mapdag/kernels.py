@@ -53,6 +53,7 @@ def _drop_stale_caches(package: Path) -> None:
     for folder in {(package / name).parent / "__pycache__" for name in FILES}:
         for cached in [*folder.glob("*.nbi"), *folder.glob("*.nbc")]:
             cached.unlink(missing_ok=True)
+    stamp.parent.mkdir(exist_ok=True)  # it is not there yet where Python is told to write no bytecode
     stamp.write_text(seen, encoding="utf-8")
 
 

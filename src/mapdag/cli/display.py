@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from mapdag.search import Progress
 
 _EVERY = 0.1  # seconds between two states of the live line
+_AT_FIRST = "starting (the first run compiles for this CPU, which takes about a minute)"
 
 
 @contextmanager
@@ -26,7 +27,7 @@ def live_line(*, quiet: bool) -> Iterator[Callable[[str], None]]:
         yield lambda _: None
         return
     last = 0.0
-    with console.status("") as status:
+    with console.status(_AT_FIRST) as status:
 
         def show(text: str) -> None:
             nonlocal last

@@ -54,6 +54,8 @@ def in_flags(message: str) -> str:
 
     >>> in_flags('the column has 300 levels: pass drop=["id"] or max_levels=300')
     'the column has 300 levels: pass --drop id or --max-levels 300'
+    >>> in_flags('All at once: drop=["id"], missing="drop"')  # to be pasted
+    'All at once: --drop id --missing drop'
     """
 
     def rewrite(match: re.Match[str]) -> str:
@@ -64,7 +66,8 @@ def in_flags(message: str) -> str:
             value = text.strip('"')
         return _FLAGS[match[1]](value)
 
-    return _OPTION.sub(rewrite, message)
+    rewritten = _OPTION.sub(rewrite, message)
+    return re.sub(r"^All at once: .*", lambda line: line[0].replace(", --", " --"), rewritten, flags=re.MULTILINE)
 
 
 class Warnings:

@@ -76,7 +76,8 @@ def table_options(  # noqa: PLR0917 - typer calls it by keyword
         typer.Option(
             "--discretize",
             metavar="[COLUMN=]METHOD",
-            help="quantile, interval or hartemink, quantile(4) for 4 bins; for all continuous columns, or for one.",
+            help="quantile, interval or hartemink, quantile(4) for 4 bins, for all continuous columns, or for one; or "
+            "cut points for one: age=40,60.",
         ),
     ] = [],  # noqa: B006
     weights: Annotated[
@@ -116,11 +117,19 @@ def table_options(  # noqa: PLR0917 - typer calls it by keyword
 
 def _methods(given: list[str]) -> Any:
     """One method for all continuous columns, or methods by column."""
-    by_column = dict(item.split("=", 1) for item in given if "=" in item)
+    by_column = {name: _way(way) for name, _, way in (item.rpartition("=") for item in given if "=" in item)}
     general = [item for item in given if "=" not in item]
     if len(general) > 1 or (general and by_column):
         raise MapdagError("--discretize takes one method for all columns, or COLUMN=METHOD for each")
     return general[0] if general else by_column or None
+
+
+def _way(text: str) -> str | list[float]:
+    """Cut points if that is what is written, else the name of a method."""
+    try:
+        return [float(point) for point in text.split(",")]
+    except ValueError:
+        return text
 
 
 def search_options(  # noqa: PLR0917 - same
