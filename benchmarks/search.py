@@ -48,8 +48,8 @@ NOTE = (
 )
 BNLEARN = (
     "Lead: over the better of the true DAG and hill climbing in topological order. bnlearn's seconds are published "
-    "figures (`published/hill_climbing.json`), not measured here; ours are of the processor, one thread, and still suffer "
-    "from others who use its caches."
+    "figures (`published/hill_climbing.json`), not measured here; ours are of the processor, one thread, and still "
+    "suffer from others who use its caches."
 )
 CERTIFIED_NOTE = (
     f"Samples of n = {', '.join(map(str, SIZES))} in turn, no limit on parents. The gap is to the certified score; "
