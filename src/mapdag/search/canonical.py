@@ -121,8 +121,10 @@ def _whole(weights: NDArray[np.generic] | None) -> NDArray[np.uint64]:
     if weights is None:
         return np.empty(0, dtype=np.uint64)
     if weights.dtype.kind == "f":
-        bits = _mix(np.ascontiguousarray(weights, dtype=np.float64).view(np.uint64)) | np.uint64(1)
-        return np.where(weights > 0, bits, np.uint64(0))
+        fractions = np.ascontiguousarray(weights, dtype=np.float64)
+        whole = _mix(fractions.view(np.uint64)) | np.uint64(1)
+        whole[fractions == 0] = 0
+        return whole
     return weights.astype(np.uint64)
 
 
