@@ -308,3 +308,28 @@ def test_results_can_be_pickled():
     result = md.learn(dataset("asia_1000"), effort=0.1)
     again = pickle.loads(pickle.dumps(result))
     assert (again.dag, again.score, again.trace) == (result.dag, result.score, result.trace)
+
+
+@pytest.mark.parametrize("objective", ["BDeu(1)", "MU(c=1)+BDs(1)"])
+@pytest.mark.parametrize(("network", "n"), [("asia", 115), ("survey", 230), ("sachs", 115)])
+def test_the_best_of_all_graphs_is_found_where_there_are_few_nodes(network, n, objective):
+    data = md.network(network).sample(n, seed=514)
+    best = md.learn(data, objective, search="exact").score
+    assert md.learn(data, objective).score == pytest.approx(best, abs=1e-6)
+    assert md.learn(data, objective, max_parents=2).score == pytest.approx(
+        md.learn(data, objective, search="exact", max_parents=2).score, abs=1e-6
+    )
+
+
+def test_ctrl_c_ends_the_search_of_all_graphs():
+    def press(*_args, **_options):
+        raise KeyboardInterrupt
+
+    data = dataset("asia_1000")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("mapdag.search.ordering.search_exactly", press)
+        result = md.learn(data)
+        assert result.stopped == "interrupted"
+        assert result.score == md.hill_climb(data).score
+        with pytest.raises(KeyboardInterrupt):
+            md.learn(data, catch_interrupt=False)

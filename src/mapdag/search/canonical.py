@@ -122,7 +122,7 @@ def _whole(weights: NDArray[np.generic] | None) -> NDArray[np.uint64]:
         return np.empty(0, dtype=np.uint64)
     if weights.dtype.kind == "f":
         fractions = np.ascontiguousarray(weights, dtype=np.float64)
-        whole = _mix(fractions.view(np.uint64)) | np.uint64(1)
+        whole: NDArray[np.uint64] = _mix(fractions.view(np.uint64)) | np.uint64(1)
         whole[fractions == 0] = 0
         return whole
     return weights.astype(np.uint64)
