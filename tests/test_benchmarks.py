@@ -143,3 +143,58 @@ def test_samples_come_from_a_folder_where_it_has_them(tmp_path):
     (tmp_path / "asia_30.csv.gz").write_bytes(gzip.compress(f"{','.join(drawn.names)}\n{rows}\n".encode()))
     (tmp_path / "asia_levels.json.gz").write_bytes(gzip.compress(json.dumps(levels).encode()))
     assert samples.load(samples.Sample("asia", 30), tmp_path).n_rows == 7
+
+
+def searched(score, shd, dag="g"):
+    return {"score": score, "shd": shd, "cpu": 2.0, "seconds": 3.0, "dag": dag, "cpdag": dag}
+
+
+@pytest.fixture
+def shuffles():
+    import search
+
+    runs = {
+        "hc": [searched(-30.0, 20, "a"), searched(-28.0, 10, "b")],
+        "orders": [searched(-10.0, 3), searched(-10.0, 3)],
+    }
+    here = {"nodes": 37, "arrangements": 1, "true": -12.0, "topological": searched(-15.0, 5), "runs": runs}
+    return {(samples.ALARM, search.MU_BDS): here}
+
+
+def test_searches_are_held_against_their_targets(shuffles):
+    import search
+
+    lead, spread, distance, seconds = search.targets_of(shuffles)
+    assert (lead.measured, spread.measured, distance.measured) == (2.0, 1, pytest.approx(0.2))
+    assert seconds.measured == pytest.approx(2.0 / 0.45)
+    assert [target.met for target in (lead, spread, distance, seconds)] == [True, True, True, False]
+
+
+def test_searches_are_shown_relative_to_the_best(shuffles):
+    import search
+
+    table, _ = search.every_search(shuffles, "Some")
+    assert [row[2] for row in table.rows] == ["-2.0", "-5.0", "-20.0 to -18.0", "0"]
+    assert [row[4] for row in table.rows] == [None, None, "2 of 2", "1 of 2"]
+
+
+def test_hits_of_the_certified_score_are_counted():
+    import search
+
+    def row(gap):
+        runs = {"exact": searched(-5.0, 0), "orders": searched(-5.0 - gap, 0), "hc": searched(-9.0, 0)}
+        return [{"network": "asia", "rows": 115, "objective": o, "runs": runs} for o in search.OBJECTIVES]
+
+    table, targets = search.against_exact([*row(0.0), *row(1e-9), *row(0.5), *row(0.0)])
+    assert [target.measured for target in targets] == [75.0, 75.0]
+    assert table.rows[0][2:7] == (4, 3, 0.5, 0, 4.0)
+
+
+def test_parts_that_were_measured_are_kept(tmp_path, monkeypatch):
+    import search
+    from harness.script import Settings
+
+    monkeypatch.setattr(search.process, "part", lambda *arguments: {"asked": [str(each) for each in arguments[1:]]})
+    first = search.kept(Settings(out=tmp_path), "certified", "asia", 0, 5)
+    monkeypatch.setattr(search.process, "part", None)
+    assert search.kept(Settings(out=tmp_path), "certified", "asia", 0, 5) == first

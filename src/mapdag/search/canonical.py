@@ -3,13 +3,15 @@
 A search that breaks ties by the order of the columns gives the same graph for any arrangement of the table if it first
 puts the columns into this order. They are sorted by how much each tells (entropy), then, since small samples have many
 columns with the same counts, by a colour that is refined until it no longer helps: a row is coloured by the levels it
-has, a level by the rows that have it, a column by its levels. Columns that are alike in all this are copies of each
-other up to the labels, or can trade places without changing the table (but for designs of rare symmetry); nothing in
-the data can tell them apart, and their names decide.
+has, a level by the rows that have it, a column by its levels. That does not get anywhere where all levels are equally
+frequent, as after cutting numbers at quantiles, so then a column is also coloured by how well each other one tells it.
+Columns that are alike in all this are copies of each other up to the labels, or can trade places without changing the
+table (but for designs of rare symmetry); nothing in the data can tell them apart, and their names decide.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mapdag.data import Dataset
+
+_DIGITS = 6  # decimals of scores where weights are fractions
 
 
 @dataclass(frozen=True)
@@ -54,34 +58,81 @@ def canonical_order(data: Dataset) -> CanonicalOrder:
     weights = _whole(data.weights)
     levels, columns = np.zeros(first_level[-1], dtype=np.uint64), np.zeros(n, dtype=np.uint64)
     refine(data.codes, first_level, weights, levels, columns)
-    colours = 0
-    while colours < n:
+    scores: NDArray[np.uint64] | None = None
+    while True:
         colours = len(np.unique(columns))
         for _ in range(2):  # a round may pass something on without yet telling more columns apart
             if colours < n:
                 refine(data.codes, first_level, weights, levels, columns)
-        if len(np.unique(columns)) == colours:
+        if colours == n:
             break
+        if len(np.unique(columns)) == colours:
+            every = np.arange(n)
+            scores = _pairs(data, _groups(every, columns)) if scores is None else scores
+            _refine_by_pairs(columns, scores)
+            if len(np.unique(columns)) == colours:
+                break
     ranks = np.argsort(np.argsort(data.names, kind="stable"), kind="stable")
     found = np.lexsort((ranks, columns, _entropies(data)))
     return CanonicalOrder(tuple(found.tolist()), _groups(found, columns))
 
 
+def _pairs(data: Dataset, groups: tuple[tuple[int, ...], ...]) -> NDArray[np.uint64]:
+    """How well each column tells those of some groups: a likelihood, exact whatever the order of rows and levels."""
+    from mapdag.objective import FamilyScores
+    from mapdag.scores import LogLik
+
+    every = range(data.n_columns)
+    found = np.zeros((data.n_columns, data.n_columns))
+    scores = FamilyScores(data, [LogLik()])
+    for i in (i for group in groups for i in group):
+        others = [j for j in every if j != i]
+        found[i, others] = scores.extensions(i, (), others)[0]
+    # Sums of fractions depend on the order of the rows in their last digits.
+    if data.weights is not None and data.weights.dtype.kind == "f":
+        found = np.round(found, _DIGITS)
+    return (found + 0.0).view(np.uint64)
+
+
+def _refine_by_pairs(columns: NDArray[np.uint64], scores: NDArray[np.uint64]) -> None:
+    """Colour columns by what each other one, and which, tells of them; in place."""
+    for _ in range(2):
+        told = _mix(scores + _mix(columns))
+        np.fill_diagonal(told, 0)
+        columns[:] = _mix(columns ^ _mix(told.sum(axis=1, dtype=np.uint64)))
+
+
+def _mix(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Scramble words, as in `mapdag.search.refining`."""
+    z = words + np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    mixed: NDArray[np.uint64] = z ^ (z >> np.uint64(31))
+    return mixed
+
+
 def _whole(weights: NDArray[np.generic] | None) -> NDArray[np.uint64]:
-    """Weights as whole numbers; fractions by the bits that stand for them."""
+    """Weights as whole numbers; fractions as odd numbers made of the bits that stand for them, but zero as zero."""
     if weights is None:
         return np.empty(0, dtype=np.uint64)
     if weights.dtype.kind == "f":
-        return np.ascontiguousarray(weights, dtype=np.float64).view(np.uint64)
+        fractions = np.ascontiguousarray(weights, dtype=np.float64)
+        whole: NDArray[np.uint64] = _mix(fractions.view(np.uint64)) | np.uint64(1)
+        whole[fractions == 0] = 0
+        return whole
     return weights.astype(np.uint64)
 
 
 def _entropies(data: Dataset) -> NDArray[np.float64]:
     """Entropy of every column: a sum over the sorted counts, so that neither rows nor labels matter."""
     found = np.empty(data.n_columns)
+    weights = data.weights
+    if weights is not None and weights.dtype.kind == "f":
+        # In fixed point, so that the order of the rows does not matter for the sums either.
+        weights = np.rint(np.ldexp(weights, 52 - math.frexp(math.fsum(weights))[1]))
     for i in range(data.n_columns):
-        counts = np.sort(np.bincount(data.codes[i], weights=data.weights, minlength=int(data.cards[i])))
-        shares = counts[counts > 0] / data.total
+        counts = np.sort(np.bincount(data.codes[i], weights=weights, minlength=int(data.cards[i])))
+        shares = counts[counts > 0] / counts.sum()
         found[i] = -float(np.sum(shares * np.log(shares)))
     return found
 

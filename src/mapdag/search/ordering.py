@@ -4,16 +4,19 @@ Hill climbing gives a first order. Then each node in turn is moved to its best p
 nodes it passes being chosen anew among their predecessors (`mapdag.search.order`). Where nothing gains, arcs are turned
 round at random and the search goes on, keeping what is not worse. The same is done from random orders, and what they do
 better in one place or another is taken over (`mapdag.search.recombination`). Last, single arcs are tried once more.
+With few nodes all of that is not needed: there the best of all graphs is found as fast.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mapdag.contracts import check_number
 from mapdag.graphs.bitsets import transpose
 from mapdag.graphs.order import topological_order
+from mapdag.search.exact import search_exactly
 from mapdag.search.moves import TOLERANCE
 from mapdag.search.orders import Orders
 from mapdag.search.recombination import recombine
@@ -31,6 +34,9 @@ _FRUITLESS = 6  # starts in a row without a gain after which the search ends, an
 # How much counting the search may take, in passes over all pairs of nodes (hill climbing takes two or three).
 _PASSES = 3000.0
 _PASSES_PER_NODE = 10.0
+_FEW = 11  # nodes for which all graphs are gone through
+_EXACT = 1e8  # nanoseconds that this may take at least
+_EXACT_ROW = 3.0  # nanoseconds that it takes for each row and set of nodes, more or less
 
 
 def search_orders(objective: Objective, cache: FamilyCache, options: Options, *, effort: float = 1.0) -> Result:
@@ -41,7 +47,8 @@ def search_orders(objective: Objective, cache: FamilyCache, options: Options, *,
     objective, cache, options
         What to maximise, on which data, under which constraints and limits.
     effort : float
-        How much to do, as a multiple of what is usual; 0: from one order, without turning arcs round at random.
+        How much to do, as a multiple of what is usual; 0: from one order, without turning arcs round at random. With
+        few nodes, any but a small one finds the best of all graphs.
     """
     check_number("effort", effort, least=0)
     run = Run(objective, cache, options)
@@ -68,10 +75,15 @@ class _Search:
         self._patience = _FRUITLESS + n // _NODES_PER_START
         self._starts = round(effort * (_STARTS + n / _NODES_PER_START))
         self._most_work = effort * (_PASSES + _PASSES_PER_NODE * n) * n * run.cache.estimate()
+        self._most_exact = max(self._most_work, effort * _EXACT)
 
     def run(self) -> None:
-        """Search from several orders, then polish the best graph."""
+        """Search from several orders, then polish the best graph; or, with few nodes, find the best of all."""
         run, orders = self._run, self._orders
+        n, rows = len(run.state.nodes), run.cache.data.n_rows
+        if self._arcwise and n <= _FEW and _EXACT_ROW * rows * 2**n <= self._most_exact:
+            self._take_best()
+            return
         orders.load_dag(run.best())
         best = self._walk(self._rounds)
         fruitless = 0
@@ -87,6 +99,18 @@ class _Search:
             best = recombine(best, self._walk(self._rounds // 4))
             fruitless = 0 if math.fsum(best[1]) - before > TOLERANCE else fruitless + 1
         self._polish(best)
+
+    def _take_best(self) -> None:
+        """Find the best of all graphs; kept if it is better by more than a tie."""
+        run = self._run
+        # Ctrl-C is caught where the graph so far is known.
+        options = replace(run.options, catch_interrupt=False, progress=None, time_limit=None)
+        best = search_exactly(run.objective, run.cache, options)
+        if best.converged and best.score - run.best_score > TOLERANCE:
+            masks = [sum(1 << p for p in best.dag.parent_indices(i)) for i in range(len(best.dag.nodes))]
+            run.adopt(masks, best.score)
+        run.tell("searching", 1, 1)
+        run.check_time()
 
     def _walk(self, rounds: int) -> Graph:
         """Settle, then turn arcs round at random, keeping what is not worse; the best graph met."""
