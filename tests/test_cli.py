@@ -6,7 +6,6 @@ import os
 import re
 import subprocess
 import sys
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +13,6 @@ import pytest
 
 import mapdag as md
 from golden_data import figures
-from mapdag.cli import main
 
 CENSUS = """\
 age group;Beschäftigung;years of school;"income > 50k";país
@@ -27,24 +25,6 @@ age group;Beschäftigung;years of school;"income > 50k";país
 65+;selbständig;12;yes;Perú
 65+;arbeitslos;9;no;Perú
 """
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """Run a command in this process; returns exit code, standard output and standard error."""
-    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)  # the command replaces it
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["mapdag", *map(str, arguments)])
-        code = 0
-        try:
-            main()
-        except SystemExit as stop:
-            code = stop.code or 0
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return call
 
 
 @pytest.fixture

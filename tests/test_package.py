@@ -11,6 +11,7 @@ import pytest
 
 import mapdag
 from mapdag import kernels
+from mapdag.search import warming
 
 
 def test_the_public_surface_is_sorted_complete_and_loadable():
@@ -92,3 +93,20 @@ def test_caches_survive_the_first_run_where_python_writes_no_bytecode(tmp_path):
     cached.write_text("")
     kernels._drop_stale_caches(tmp_path)
     assert cached.exists()
+
+
+def test_a_second_process_compiles_only_where_nothing_is_compiled(monkeypatch, tmp_path):
+    started = []
+    monkeypatch.setattr(warming.subprocess, "Popen", lambda command, **options: started.append((command, options)))
+    monkeypatch.setattr(warming, "__file__", str(tmp_path / "warming.py"))
+    monkeypatch.setattr(warming.os, "cpu_count", lambda: 2)
+    assert not warming.warm_up()  # the tests switch it off
+    monkeypatch.delenv("MAPDAG_WARM_UP")
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    assert warming.warm_up()
+    assert "compile_kernels" in started[0][0][-1]
+    assert started[0][1]["env"]["MAPDAG_WARM_UP"] == "0"
+    (tmp_path / "__pycache__").mkdir()
+    (tmp_path / "__pycache__" / "climb.climb-97.py311.nbi").touch()
+    assert not warming.warm_up()
+    assert len(started) == 1

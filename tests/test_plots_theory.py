@@ -2,27 +2,14 @@
 
 import json
 import sys
-import warnings
 
 import pytest
 
 from mapdag import experiments, theory
-from mapdag.cli import main
 from mapdag.errors import MissingExtraError
 from mapdag.plots import figures
 from mapdag.plots import theory as plots
 from mapdag.theory import EXAMPLE_1
-
-
-def run(monkeypatch, capsys, *arguments):
-    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)  # the command replaces it
-    monkeypatch.setattr(sys, "argv", ["mapdag", *map(str, arguments)])
-    code = 0
-    try:
-        main()
-    except SystemExit as stop:
-        code = stop.code or 0
-    return (code, *capsys.readouterr())
 
 
 def without_matplotlib(monkeypatch):
@@ -49,8 +36,8 @@ def test_the_same_figure_is_the_same_file(tmp_path):
     assert contents[0] == contents[1]
 
 
-def test_the_command_writes_figures_and_tables(monkeypatch, capsys, tmp_path):
-    code, out, _ = run(monkeypatch, capsys, "theory", "--out", tmp_path / "new" / "folder", "--quick", "--json")
+def test_the_command_writes_figures_and_tables(monkeypatch, run, tmp_path):
+    code, out, _ = run("theory", "--out", tmp_path / "new" / "folder", "--quick", "--json")
     assert code == 0
     parts = [part["name"] for part in json.loads(out)["parts"]]
     written = {path.name for path in (tmp_path / "new" / "folder").iterdir()}
@@ -67,24 +54,24 @@ def test_the_command_writes_figures_and_tables(monkeypatch, capsys, tmp_path):
     }
 
 
-def test_without_matplotlib_the_way_to_install_it_is_said(monkeypatch, capsys, tmp_path):
+def test_without_matplotlib_the_way_to_install_it_is_said(monkeypatch, run, tmp_path):
     without_matplotlib(monkeypatch)
     with pytest.raises(MissingExtraError, match=r'pip install "mapdag\[plots\]"'):
         figures.matplotlib()
-    code, _, err = run(monkeypatch, capsys, "theory", "--out", tmp_path)
+    code, _, err = run("theory", "--out", tmp_path)
     assert code == 2
     assert 'pip install "mapdag[plots]"' in err
     assert not list(tmp_path.iterdir())
 
 
-def test_a_folder_that_cannot_be_made_is_refused(monkeypatch, capsys, tmp_path):
+def test_a_folder_that_cannot_be_made_is_refused(monkeypatch, run, tmp_path):
     (tmp_path / "file").write_text("")
-    code, _, err = run(monkeypatch, capsys, "theory", "--out", tmp_path / "file" / "folder")
+    code, _, err = run("theory", "--out", tmp_path / "file" / "folder")
     assert code == 2
     assert "folder: Not a directory" in err
 
 
-def test_diagnose_shows_families_and_arcs(monkeypatch, capsys, tmp_path):
+def test_diagnose_shows_families_and_arcs(monkeypatch, run, tmp_path):
     import mapdag as md
 
     data = md.network("insurance").sample(300, seed=1)
@@ -92,15 +79,15 @@ def test_diagnose_shows_families_and_arcs(monkeypatch, capsys, tmp_path):
     md.write_graph(result.dag, tmp_path / "graph.csv")
     data.to_polars().write_csv(tmp_path / "data.csv")
     arguments = ("diagnose", tmp_path / "graph.csv", tmp_path / "data.csv", "--like", "insurance")
-    code, out, _ = run(monkeypatch, capsys, *arguments, "--score", "U+BDeu(10)")
+    code, out, _ = run(*arguments, "--score", "U+BDeu(10)")
     assert code == 0
     assert "U+BDeu(alpha=10): 27 nodes, 51 arcs, 300 rows" in out
     assert "23 families have configurations that were never observed" in out
     assert "11 arcs kept by U+BDeu, dropped by U+BDs" in out
     assert "2.81 of 10" in out
     shown = len(out.splitlines())
-    assert len(run(monkeypatch, capsys, *arguments, "--score", "U+BDeu(10)", "--all")[1].splitlines()) > shown
-    code, out, _ = run(monkeypatch, capsys, *arguments, "--score", "BIC", "--json")
+    assert len(run(*arguments, "--score", "U+BDeu(10)", "--all")[1].splitlines()) > shown
+    code, out, _ = run(*arguments, "--score", "BIC", "--json")
     found = json.loads(out)
     assert code == 0
     assert found["objective"] == "U+BIC"

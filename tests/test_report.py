@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 import mapdag as md
-from mapdag.cli import main
 from mapdag.report.charts import line_chart, ticks
 from mapdag.report.comparison import pairs
 from mapdag.report.families import MOST_CONFIGURATIONS, MOST_LEVELS, digest, families, losses, probabilities
@@ -305,21 +304,6 @@ def test_numbers_are_written_for_people():
 
 
 # The command line ----------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["mapdag", *map(str, arguments)])
-        code = 0
-        try:
-            main()
-        except SystemExit as stop:
-            code = stop.code or 0
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return call
 
 
 @pytest.fixture

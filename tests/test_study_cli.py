@@ -1,65 +1,51 @@
 """The study's commands: what they print and write, and how they fail."""
 
 import json
-import sys
-import warnings
+from functools import partial
 
 import pytest
 
-from mapdag.cli import main
 from mapdag.study import status
 from mapdag.study.__main__ import main as plain_main
 
 
 @pytest.fixture
-def run(monkeypatch, capsys):
-    """Run a command in this process; returns exit code, standard output and standard error."""
-    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)  # the command replaces it
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["mapdag", "study", *map(str, arguments)])
-        code = 0
-        try:
-            main()
-        except SystemExit as stop:
-            code = stop.code or 0
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return call
+def study(run):
+    """Run a subcommand of `mapdag study`."""
+    return partial(run, "study")
 
 
 QUICK = ("run", "paper", "--quick", "--workers", "1", "--searches", "hc")
 
 
-def test_a_quick_study_from_run_to_report(run, tmp_path):
+def test_a_quick_study_from_run_to_report(study, tmp_path):
     out = tmp_path / "results"
-    code, told, _ = run(*QUICK, "--out", out)
+    code, told, _ = study(*QUICK, "--out", out)
     assert code == 0
     assert "1,728 of 1,728 cells are done, 1,728 by this run" in told
-    assert "0 by this run" in run(*QUICK, "--out", out)[1]
-    code, told, _ = run("status", out)
+    assert "0 by this run" in study(*QUICK, "--out", out)[1]
+    code, told, _ = study("status", out)
     assert told.startswith("paper (quick): 1,728 of 1,728 cells are done")
-    assert json.loads(run("status", out, "--json")[1])["networks"]["alarm"] == [576, 576]
-    code, told, _ = run("report", out)
+    assert json.loads(study("status", out, "--json")[1])["networks"]["alarm"] == [576, 576]
+    code, told, _ = study("report", out)
     assert code == 0
     assert "Average predictive log-likelihood for BDs and different MU priors" in told
     assert "correlation of SHD and log(n/p)" in told
-    code, told, _ = run("report", out, "--claims", "--columns", "file", "--format", "markdown")
+    code, told, _ = study("report", out, "--claims", "--columns", "file", "--format", "markdown")
     assert told.count("\n| ") >= 79
-    code, told, _ = run("report", out, "--compare", "MU(c=1)+BDs(1)", "--compare", "BDeu(10)", "--metric", "arcs")
+    code, told, _ = study("report", out, "--compare", "MU(c=1)+BDs(1)", "--compare", "BDeu(10)", "--metric", "arcs")
     assert told.count("U+BDeu(alpha=10)") == 2
-    code, told, _ = run("report", out, "--out", tmp_path / "report")
+    code, told, _ = study("report", out, "--out", tmp_path / "report")
     assert code == 0
     assert (tmp_path / "report" / "claims.csv").exists()
     assert (tmp_path / "report" / "tables" / "hc-shuffled" / "shd.tex").exists()
-    code, told, _ = run("export", out, "--out", tmp_path / "rows.csv.gz")
+    code, told, _ = study("export", out, "--out", tmp_path / "rows.csv.gz")
     assert "1,728 rows" in told
 
 
-def test_parts_are_run_apart_and_put_together(run, tmp_path):
+def test_parts_are_run_apart_and_put_together(study, tmp_path):
     small = ("--networks", "child", "--columns", "file", "--replicates", "1")
-    assert run(*QUICK, *small, "--sizes", "0.5", "--out", tmp_path / "a")[0] == 0
+    assert study(*QUICK, *small, "--sizes", "0.5", "--out", tmp_path / "a")[0] == 0
     assert (
         plain_main(
             [
@@ -78,7 +64,7 @@ def test_parts_are_run_apart_and_put_together(run, tmp_path):
         )
         == 0
     )
-    code, told, _ = run("merge", tmp_path / "a", tmp_path / "b", "--out", tmp_path / "all")
+    code, told, _ = study("merge", tmp_path / "a", tmp_path / "b", "--out", tmp_path / "all")
     assert code == 0
     assert told.count("32 new cells") == 2
     assert status(tmp_path / "all").progress.done == 32  # of the design of the first one
@@ -98,14 +84,14 @@ def test_parts_are_run_apart_and_put_together(run, tmp_path):
         (("merge", "nowhere", "--out", "x"), "there are no results of a study here"),
     ],
 )
-def test_mistakes_are_one_sentence(run, tmp_path, monkeypatch, arguments, message):
+def test_mistakes_are_one_sentence(study, tmp_path, monkeypatch, arguments, message):
     monkeypatch.chdir(tmp_path)
-    code, _, err = run(*arguments)
+    code, _, err = study(*arguments)
     assert code == 2
     assert message in err
 
 
-def test_another_seed_is_refused_unless_told(run, tmp_path, capsys):
+def test_another_seed_is_refused_unless_told(study, tmp_path, capsys):
     small = (
         *QUICK,
         "--networks",
@@ -119,20 +105,20 @@ def test_another_seed_is_refused_unless_told(run, tmp_path, capsys):
         "--out",
         tmp_path,
     )
-    assert run(*small)[0] == 0
-    code, _, err = run(*small, "--seed", "2")
+    assert study(*small)[0] == 0
+    code, _, err = study(*small, "--seed", "2")
     assert code == 2
     assert "seed 1 (asked for: 2)" in err
     assert plain_main([*map(str, small), "--seed", "2"]) == 2
     assert "seed 1" in capsys.readouterr().err
-    assert run(*small, "--seed", "2", "--fresh")[0] == 0
+    assert study(*small, "--seed", "2", "--fresh")[0] == 0
 
 
-def test_cells_that_fail_make_the_command_fail(run, tmp_path):
+def test_cells_that_fail_make_the_command_fail(study, tmp_path):
     (tmp_path / "odd.toml").write_text(
         'networks = ["asia"]\nsizes = ["n=50"]\nobjectives = ["MU(c=5)+BDs(1)", "BIC"]\ntest_rows = 10\n'
     )
-    code, told, err = run("run", tmp_path / "odd.toml", "--workers", "1", "--out", tmp_path)
+    code, told, err = study("run", tmp_path / "odd.toml", "--workers", "1", "--out", tmp_path)
     assert code == 1
     assert "1 of 2 cells are done" in told
     assert "failed: asia/n=50/1/file/hc/MU(c=5)+BDs(alpha=1)" in err

@@ -28,6 +28,7 @@ from mapdag.objective import parse
 from mapdag.scores import BDeu
 from mapdag.search import Plan, Result
 from mapdag.search import learn as run_search
+from mapdag.search.warming import warm_up
 from mapdag.theory import find_alpha_star
 from mapdag.validation import cross_validate
 
@@ -55,6 +56,7 @@ def learn(
         check_writable(out, (*GRAPH_SUFFIXES, *NETWORK_SUFFIXES))
     check_report(report)
     objectives = [parse(each) for each in score]
+    warm_up()
     table = read_table()
     options, strengths = search(table), None
     with live_line(quiet=json) as show:

@@ -136,9 +136,13 @@ class Orders:
         for part, old in zip(self._order, kept, strict=True):
             part[:] = old
 
+    def arguments(self) -> Any:
+        """Return what the compiled search takes."""
+        return self._order, _BUDGET, self._search, self._cache.store, self._tree
+
     def step(self) -> bool:
         """Move some dirty nodes to their best positions; tells whether none is left."""
-        status = sweep(self._order, _BUDGET, self._search, self._cache.store, self._tree)
+        status = sweep(*self.arguments())
         if status == FULL:
             self._cache.grow()
         elif status == CROWDED:

@@ -85,8 +85,7 @@ class State:
         With no moves at all: whether all scores and deltas are up to date.
         """
         trace = np.empty((min(most, _TRACE), 4))
-        store = self._cache.store
-        status, made = climb(self.pending, _BUDGET, self.scores, self.graph, self._rules, self._problem, store, trace)
+        status, made = climb(*(*self.arguments(), trace))
         moves = [(int(kind), int(start), int(end), delta) for kind, start, end, delta in trace[:made].tolist()]
         for kind, start, end, _ in moves:
             self._note(start, end)
@@ -94,6 +93,10 @@ class State:
                 self._note(end, start)
         self._help(status)
         return bool(status == CONVERGED), moves
+
+    def arguments(self) -> Any:
+        """Return what the compiled search takes, but for the trace."""
+        return self.pending, _BUDGET, self.scores, self.graph, self._rules, self._problem, self._cache.store
 
     def best(self, baseline: float, tabu: NDArray[np.uint64]) -> tuple[int, int, int, float]:
         """Find the best legal move that beats `baseline` and leads to none of the `tabu` graphs."""
