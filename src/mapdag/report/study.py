@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from mapdag.study.report import ArmReport
     from mapdag.study.tables import Line, Table
 
-_VERDICTS = {"agrees": "agreeing", "differs": "differing", "not testable": "compelled"}
+_VERDICTS = {"agrees": "agreeing", "differs": "missing", "not testable": "compelled"}
 _CAPTIONS = {
     "shd-by-size": "SHD against n/p: lower is better.",
     "arcs-by-size": "Arcs relative to the true graph, against n/p: closer to 1 is better.",
