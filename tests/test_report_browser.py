@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import mapdag as md
+from mapdag.report.study import write_study
+from mapdag.study import Design, run
 
 CHROMIUM = os.environ.get("MAPDAG_CHROMIUM") or next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
@@ -28,7 +30,7 @@ def visit(browser):
     """Open a page; at the end, it must have logged nothing and asked for nothing but itself."""
     pages, complaints, requests = [], [], []
 
-    def open_page(path, **options):
+    def open_page(path, *, ready=".frame.ready", **options):
         page = browser.new_page(**{"viewport": {"width": 1300, "height": 950}, **options})
         pages.append(page)
         page.on("console", lambda message: complaints.append(message.text))
@@ -36,7 +38,7 @@ def visit(browser):
         page.on("dialog", lambda dialog: complaints.append(dialog.message))
         page.on("request", lambda request: requests.append(request.url))
         page.goto(path.as_uri())
-        page.wait_for_selector(".frame.ready")
+        page.wait_for_selector(ready)
         return page
 
     yield open_page
@@ -282,3 +284,21 @@ def test_small_and_dark_screens_are_served(visit, report, options):
     assert overflow <= 0
     node(page, "lung").click()
     assert page.locator("#details").is_visible()
+
+
+def test_the_claims_of_a_study_are_sorted_and_filtered(visit, tmp_path):
+    design = Design(name="tiny", networks=("asia",), sizes=("0.5", "1"), replicates=2, objectives=("BIC", "BDeu(1)"))
+    run(design, tmp_path, workers=1)
+    write_study(tmp_path, tmp_path / "study.html")
+    page = visit(tmp_path / "study.html", ready="#claim-table")
+    rows = page.locator("#claim-table tbody tr")
+    assert rows.count() == 79
+    assert page.locator("figure svg").first.is_visible()
+    page.locator("#claim-table th", has_text="#").get_by_role("button").click()
+    assert rows.first.locator("td").first.inner_text() == "79"
+    page.locator("[data-filters=claim-table]").fill("BIC")
+    shown = [row.inner_text() for row in rows.all() if row.is_visible()]
+    assert 0 < len(shown) < 79
+    assert all("bic" in text.lower() for text in shown)
+    overflow = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert overflow <= 0

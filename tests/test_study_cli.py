@@ -39,6 +39,12 @@ def test_a_quick_study_from_run_to_report(study, tmp_path):
     assert code == 0
     assert (tmp_path / "report" / "claims.csv").exists()
     assert (tmp_path / "report" / "tables" / "hc-shuffled" / "shd.tex").exists()
+    code, told, _ = study("report", out, "--columns", "file", "--html", tmp_path / "study.html")
+    assert code == 0
+    assert told == f"written to {tmp_path / 'study.html'}\n"
+    code, _, err = study("report", out, "--html", tmp_path / "study.txt")
+    assert code == 2
+    assert ".html" in err
     code, told, _ = study("export", out, "--out", tmp_path / "rows.csv.gz")
     assert "1,728 rows" in told
 

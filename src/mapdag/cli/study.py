@@ -13,8 +13,10 @@ import typer
 
 from mapdag.cli.display import columns as align
 from mapdag.cli.display import live_line
-from mapdag.cli.options import Json, print_json
+from mapdag.cli.options import Json, command_line, print_json
 from mapdag.errors import MissingExtraError
+from mapdag.io import check_writable
+from mapdag.report import PAGE_SUFFIXES
 from mapdag.study import read_design, status
 from mapdag.study import run as run_study
 from mapdag.study.merging import merge as merge_results
@@ -147,12 +149,17 @@ def report(
     out: Annotated[
         str | None, typer.Option("--out", metavar="DIR", help="Write all formats, comparisons and figures there.")
     ] = None,
+    html: Annotated[
+        str | None, typer.Option("--html", metavar="FILE", help="Write a page to look at in a browser: .html.")
+    ] = None,
 ) -> None:
     """Print the paper's nine tables and every claim of its section 4, beside what was measured."""
     from dataclasses import replace
 
     from mapdag.study.report import make_report, render_report
 
+    if html is not None:
+        check_writable(html, PAGE_SUFFIXES)
     found = make_report(directory)
     arms = tuple(
         arm for arm in found.arms if columns in (None, arm.panel.columns) and search in (None, arm.panel.search)
@@ -162,8 +169,8 @@ def report(
     found = replace(found, arms=arms)
     if compare:
         typer.echo(_comparisons(found, compare, metric, form))
-    elif out is not None:
-        _write(found, out)
+    elif out is not None or html is not None:
+        _write(found, out, html)
     elif claims:
         from mapdag.study.rendering import check_format, render_claims
 
@@ -186,7 +193,17 @@ def _comparisons(found: Report, objectives: list[str], metric: str, form: str) -
     return "\n".join(parts)
 
 
-def _write(found: Report, out: str) -> None:
+def _write(found: Report, out: str | None, html: str | None) -> None:
+    if html is not None:
+        from mapdag.report.study import write_study
+
+        write_study(found, html, command=command_line())
+        typer.echo(f"written to {html}")
+    if out is not None:
+        _write_files(found, out)
+
+
+def _write_files(found: Report, out: str) -> None:
     from mapdag.plots.study import write_figures
     from mapdag.study.report import write_report
 

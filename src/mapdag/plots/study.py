@@ -5,7 +5,9 @@ Each function returns a matplotlib `Figure`, made without a display; `write_figu
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -180,6 +182,31 @@ def write_figures(report: Report, out: str | Path, *, suffix: str = ".svg") -> l
     for name, figure in make_figures(report).items():
         folder.mkdir(parents=True, exist_ok=True)
         files.append(folder / f"{name}{suffix}")
-        # Without a date, so that the same results make the same file.
-        figure.savefig(files[-1], metadata={"Date": None} if suffix == ".svg" else None)
+        _save(figure, files[-1], suffix.removeprefix("."), name)
     return files
+
+
+def figure_svg(figure: Figure, name: str, title: str = "") -> str:
+    """Return a figure as one `svg` element, to be put into a page.
+
+    Parameters
+    ----------
+    figure : Figure
+    name : str
+        Of the figure, different from that of others in the same page.
+    title : str
+        What it shows, for those who cannot see it.
+    """
+    out = io.StringIO()
+    _save(figure, out, "svg", name)
+    element = out.getvalue()
+    label = f'role="img" aria-label="{escape(title)}"'
+    return element[element.index("<svg") :].replace("<svg", f"<svg {label}", 1)
+
+
+def _save(figure: Figure, target: Any, form: str, salt: str) -> None:
+    """Save a figure; the same results make the same file, without a date and with identifiers that depend on a name."""
+    from matplotlib import rc_context
+
+    with rc_context({"svg.hashsalt": salt}):
+        figure.savefig(target, format=form, metadata={"Date": None} if form == "svg" else None)

@@ -1,6 +1,6 @@
-"""Pages of HTML that stand alone: the report of a learned graph, and of a comparison.
+"""Pages of HTML that stand alone: the report of a learned graph, of a comparison, and of a simulation study.
 
-`write_result` and `write_comparison` are the front doors. Any other report is made from the same pieces:
+`write_result`, `write_comparison` and `study.write_study` are the front doors. Others are made from the same pieces:
 
 >>> from mapdag.report.page import Section, page
 >>> from mapdag.report.parts import Column, how_it_was_made, number, table

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
 _STARTS = 12  # orders to start from, and one more for every so many nodes, unless the work allows fewer
 _NODES_PER_START = 20
-_FRUITLESS = 6  # starts in a row without a gain after which the search ends, and one more for as many nodes
+_FRUITLESS = 4  # starts in a row without a gain after which the search ends, and one more for so many nodes
+_NODES_PER_FRUITLESS = 50
 # How much counting the search may take, in passes over all pairs of nodes (hill climbing takes two or three).
 _PASSES = 3000.0
 _PASSES_PER_NODE = 10.0
@@ -72,7 +73,7 @@ class _Search:
         self._rest = prior.log_prior(run.start) - self._orders.log_odds(run.start)
         n = len(run.state.nodes)
         self._rounds = round(effort * (n + 50))
-        self._patience = _FRUITLESS + n // _NODES_PER_START
+        self._patience = _FRUITLESS + n // _NODES_PER_FRUITLESS
         self._starts = round(effort * (_STARTS + n / _NODES_PER_START))
         self._most_work = effort * (_PASSES + _PASSES_PER_NODE * n) * n * run.cache.estimate()
         self._most_exact = max(self._most_work, effort * _EXACT)

@@ -1,0 +1,166 @@
+"""The report of a simulation study: ``mapdag study report DIR --html``; claims, figures and tables on one page."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mapdag.plots.study import figure_svg, make_figures
+from mapdag.report.html import Content, Html, tag
+from mapdag.report.page import Section, page, write_page
+from mapdag.report.parts import (
+    Cell,
+    Column,
+    figure_text,
+    figures,
+    how_it_was_made,
+    notice,
+    number,
+    picture,
+    plural,
+    table,
+)
+from mapdag.study.progress import duration
+from mapdag.study.report import Report, make_report
+
+if TYPE_CHECKING:
+    from mapdag.study.claims import Finding
+    from mapdag.study.report import ArmReport
+    from mapdag.study.tables import Line, Table
+
+_VERDICTS = {"agrees": "agreeing", "differs": "missing", "not testable": "compelled"}
+_CAPTIONS = {
+    "shd-by-size": "SHD against n/p: lower is better.",
+    "arcs-by-size": "Arcs relative to the true graph, against n/p: closer to 1 is better.",
+}
+
+
+def write_study(report: Report | str | os.PathLike[str], path: str | os.PathLike[str], *, command: str = "") -> None:
+    """Write the report of a study: verdicts on all claims, figures, and the nine tables of each arm.
+
+    Parameters
+    ----------
+    report : Report or path
+        From `mapdag.study.report.make_report`, or the directory of the results.
+    path : path
+        Ends in .html.
+    command : str, optional
+        The command that made the report, to be shown in it.
+
+    Raises
+    ------
+    MissingExtraError
+        Without matplotlib, which draws the figures.
+
+    Examples
+    --------
+    >>> from mapdag.study import Design, run
+    >>> folder = getfixture("tmp_path")
+    >>> design = Design(name="tiny", networks=("asia",), sizes=("1", "2"), replicates=2, objectives=("BIC", "BDeu(1)"))
+    >>> outcome = run(design, folder, workers=1)
+    >>> write_study(folder, folder / "study.html")
+    """
+    found = report if isinstance(report, Report) else make_report(Path(report))
+    write_page(path, study_page(found, command))
+
+
+def study_page(report: Report, command: str = "") -> str:
+    """Return the page that `write_study` writes."""
+    learned = sum(arm.panel.n_results for arm in report.arms)
+    sections = [
+        Section("claims", "Claims of the paper, and what was measured", _claims(report), "Claims"),
+        Section("figures", "Figures", _pictures(report), "Figures"),
+        *(_tables(arm) for arm in report.arms),
+        how_it_was_made(command or None, _details(report)),
+    ]
+    name = str(report.meta.get("design", {}).get("name", "study"))
+    return page(
+        f"Simulation study: {name}",
+        [section for section in sections if section.content],
+        subtitle=f"{plural(learned, 'learned network')}, {plural(len(report.arms), 'arm')}",
+        lead=_lead(report),
+    )
+
+
+def _lead(report: Report) -> Content:
+    items: list[tuple[str, Content, Content]] = []
+    for arm in report.arms:
+        verdicts = [finding.verdict for finding in arm.findings]
+        counts = ", ".join(f"{verdicts.count(each)} {each}" for each in ("differs", "not testable"))
+        share = f"{verdicts.count('agrees')} of {len(verdicts)}"
+        items.append((arm.panel.arm, share, f"claims agree; {counts}; {arm.panel.n_results:,} networks learned"))
+    items.append(("Time", duration(report.work["cpu"]), "of the processor, all workers together"))
+    return figures(items)
+
+
+def _claims(report: Report) -> Content:
+    columns = [Column("#", "number"), Column("claim"), Column("alpha"), Column("metric"), Column("paper")]
+    several = len(report.arms) > 1
+    for i, arm in enumerate(report.arms):
+        mark = f" [{i + 1}]" if several else ""
+        columns += [Column(f"measured{mark}", hint=arm.panel.arm), Column(f"verdict{mark}", hint=arm.panel.arm)]
+    rows = [_claim(findings) for findings in zip(*(arm.findings for arm in report.arms), strict=True)]
+    arms = [tag("li", arm.panel.extent) for arm in report.arms]
+    told = "p-values, and cells in favour (at the precision shown, in brackets, where that differs)."
+    listed = table(columns, rows, key="claim-table", caption="Claims beside what was measured", filter_=True)
+    return [tag("ol", arms) if several else tag("p", report.arms[0].panel.extent), tag("p", told), listed]
+
+
+def _claim(findings: Sequence[Finding]) -> list[Content | Cell]:
+    claim = findings[0].claim
+    row: list[Content | Cell] = [number(claim.number), claim.text, claim.alpha, claim.metric, findings[0].paper]
+    for finding in findings:
+        opposite = " (other direction)" if finding.direction == "opposite" else ""
+        chip = tag("span", finding.verdict, class_=f"chip {_VERDICTS[finding.verdict]}")
+        row += [finding.measured or finding.reason, Cell([chip, opposite], finding.verdict)]
+    return row
+
+
+def _pictures(report: Report) -> list[Html]:
+    return [
+        picture(figure_svg(drawn, name, title := _CAPTIONS.get(name, "Average ranks; a bar joins equals.")), title)
+        for name, drawn in make_figures(report).items()
+    ]
+
+
+def _tables(arm: ArmReport) -> Section:
+    shown = [part for each in arm.tables if each.lines for part in _table(each, f"{arm.slug}-{each.name}")]
+    return Section(f"tables-{arm.slug}", f"Tables: {arm.panel.arm}", shown, f"Tables: {arm.panel.arm}")
+
+
+def _table(averages: Table, key: str) -> Iterable[Html]:
+    names = [f"{name} ({alpha})" if alpha else name for name, alpha in averages.headings]
+    columns = [Column("network"), Column("n/p", "number"), Column("samples", "number")]
+    columns += [Column(name, "number") for name in names]
+    rows = [_averages(line, averages.metric.digits) for line in averages.lines]
+    yield tag("h3", averages.title)
+    if len({line.replicates for line in averages.lines}) > 1:
+        yield notice("Not all averages are over the same number of samples.", kind="warning")
+    yield table(columns, rows, key=key, caption=averages.title, filter_=len(rows) > 10)
+
+
+def _averages(line: Line, digits: int) -> list[Content | Cell]:
+    size = line.size.removeprefix("n=")
+    row: list[Content | Cell] = [line.network, Cell(line.size, float(size)), number(line.replicates)]
+    for value, best in zip(line.values, line.best, strict=True):
+        if math.isnan(value):
+            row.append(Cell("", "inf"))
+        else:
+            text = figure_text(value, digits)
+            row.append(Cell(tag("strong", text) if best else text, value))
+    return row
+
+
+def _details(report: Report) -> list[tuple[str, Content]]:
+    found: list[tuple[str, Content]] = [
+        ("seed", str(report.meta.get("seed", ""))),
+        ("version of the results", str(report.meta.get("results_version", ""))),
+    ]
+    for run in report.runs:
+        spent = duration(float(run["seconds"])) if run.get("seconds") is not None else "unfinished"
+        workers = plural(int(run["workers"]), "worker")
+        found.append((f"run {run['id']}", f"{run['started']}, {run['cells']} cells in {spent}, {workers}"))
+    return found
