@@ -1,12 +1,14 @@
 """Settings and fixtures shared by all tests."""
 
 import os
+import signal
 import sys
 import warnings
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background, shells have it ignored
 os.environ["MAPDAG_WARM_UP"] = "0"  # workers compile what they need themselves
 
 # Numba compiles on first use, so the first example of a test can take seconds: no deadline. Examples are derandomised:
