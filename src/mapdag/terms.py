@@ -243,7 +243,7 @@ def _term_real(kind: int, a: float, x: float) -> float:
 
 _SHORT, _LONG = 64, 1 << 13  # entries of a function's run in the memo, at first and when it is much used
 _POWERS = 8  # terms of the series that continues a rising factorial of a <= 1 from _SHORT to at most _LONG factors
-_MUCH = 40  # runs of counts after which a function is much used
+_MUCH, _VERY_MUCH = 40, 300  # runs of counts after which a function is much used; the latter where the series serves
 _WHOLE = 1 << 17  # whole numbers whose logs are kept: counts above it are few, and bring many rows with them
 _SLOTS = 1 << 14
 
@@ -293,7 +293,8 @@ def find_slot(kind: int, param: float, values: Any, index: Any) -> int:
     """Slot of a function in the memo; it is made where there is none, and lengthened where it is much used."""
     i = _hash_slot(kind, param, index)
     index[i, _USES] += 1
-    length = _SHORT if index[i, _LENGTH] == 0 else _LONG if index[i, _USES] == _MUCH and not index[i, _FIRST] else 0
+    much = _VERY_MUCH if index[i, _FIRST] else _MUCH
+    length = _SHORT if index[i, _LENGTH] == 0 else _LONG if index[i, _USES] == much else 0
     if length == 0:
         return i
     if index[_SLOTS, 0] + length > len(values) or 2 * index[_SLOTS, 1] > _SLOTS:
@@ -306,7 +307,7 @@ def find_slot(kind: int, param: float, values: Any, index: Any) -> int:
     index[_SLOTS, 1] += 1
     index[i, _KIND], index[i, _PARAM], index[i, _OFFSET] = kind, param, _offset(kind, param)
     index[i, _START], index[i, _LENGTH] = start, length
-    # Where the series serves, there is no need of long runs, which would not stay in the cache.
+    # Where the series serves, only few functions are worth long runs, which do not all stay in the cache.
     index[i, _FIRST] = _first_factors(param, index[i, _OFFSET]) if kind == RISING_ONCE and param <= 1.0 else 0.0
     for n in range(start, start + length):
         values[n, 0] = _EMPTY
@@ -328,18 +329,19 @@ def sum_terms(counts: Any, start: int, end: int, slot: int, terms: Any) -> tuple
     high, low = np.int64(0), np.int64(0)
     for c in range(start, end):
         n = np.int64(counts[c])
-        if n < length:
-            if values[base + n, 0] == _EMPTY:
-                values[base + n, 0], values[base + n, 1] = _term(kind, param, offset, n, scale, words, reals)
+        if n < length and values[base + n, 0] != _EMPTY:
             high += values[base + n, 0]
             low += values[base + n, 1]
+            continue
+        # By the same formula whether it is remembered or not: sums must not depend on what came before.
+        if _SHORT <= n < most:
+            more, less = _continued(param, first, n, scale, words, reals, series)
         else:
-            if n < most:
-                more, less = _continued(param, first, n, scale, words, reals, series)
-            else:
-                more, less = _term(kind, param, offset, n, scale, words, reals)
-            high += more
-            low += less
+            more, less = _term(kind, param, offset, n, scale, words, reals)
+        if n < length:
+            values[base + n, 0], values[base + n, 1] = more, less
+        high += more
+        low += less
     return high, low
 
 
