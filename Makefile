@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 WORKERS ?= auto
 
-.PHONY: help demo test test-all check format lint types layers docs bench bench-quick clean
+.PHONY: help demo test test-all test-wheel check format lint types layers docs bench bench-quick clean
 .DEFAULT_GOAL := help
 
 help:            ## list the targets
@@ -36,6 +36,15 @@ test: $(VENV)/.test  ## run the tests (slow ones excepted)
 
 test-all: $(VENV)/.test  ## run every test
 	$(BIN)/python -m pytest -n $(WORKERS)
+
+test-wheel:      ## build the wheel, install it alone in an empty environment, and test it there
+	rm -rf .wheel-venv dist
+	$(PYTHON) -m venv .wheel-venv
+	.wheel-venv/bin/python -m pip install --quiet --upgrade "pip>=25.1" build
+	.wheel-venv/bin/python -m build --wheel --outdir dist
+	.wheel-venv/bin/python -m pip install --quiet dist/*.whl
+	.wheel-venv/bin/python -m pip install --quiet --group test
+	.wheel-venv/bin/python -m pytest -n $(WORKERS) -m "not slow" tests
 
 format: $(VENV)/.dev  ## format the code
 	$(BIN)/ruff format
@@ -77,5 +86,5 @@ bench-quick: $(BENCH)/.ready  ## the same, smaller: to see whether it works
 	$(BENCH)/bin/python benchmarks --quick --out $(BENCH)/results
 
 clean:           ## remove what the other targets made
-	rm -rf $(VENV) $(BENCH) dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+	rm -rf $(VENV) $(BENCH) .wheel-venv dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
 	find src tests -name __pycache__ -prune -exec rm -rf {} +

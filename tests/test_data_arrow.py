@@ -12,20 +12,7 @@ from pyarrow import feather, parquet
 
 from mapdag.data import read
 from mapdag.errors import MapdagWarning
-
-
-def labels(data, name):
-    return [data.levels[name][code] for code in data.column(name)]
-
-
-class Stream:
-    """Any object with the Arrow stream interface, and nothing else."""
-
-    def __init__(self, table):
-        self.table = table
-
-    def __arrow_c_stream__(self, requested_schema=None):
-        return self.table.__arrow_c_stream__(requested_schema)
+from streams import Stream, labels
 
 
 def test_arrow_dictionaries_are_declarations():

@@ -16,23 +16,10 @@ import pytest
 
 from mapdag.data import Dataset, as_dataset, read
 from mapdag.errors import DataError, ParameterError
+from streams import Stream, labels
 
 ROWS = {"sex": ["f", "m", "m", "f"], "n": [10, 9, 9, 1], "flag": [True, False, True, True]}
 LEVELS = {"sex": ("f", "m"), "n": ("1", "9", "10"), "flag": ("False", "True")}
-
-
-def labels(data, name):
-    return [data.levels[name][code] for code in data.column(name)]
-
-
-class Stream:
-    """Any object with the Arrow stream interface, and nothing else."""
-
-    def __init__(self, table):
-        self.table = table
-
-    def __arrow_c_stream__(self, requested_schema=None):
-        return self.table.__arrow_c_stream__(requested_schema)
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ def test_diagnose_shows_families_and_arcs(monkeypatch, run, tmp_path):
     code, out, _ = run(*arguments, "--score", "U+BDeu(10)")
     assert code == 0
     assert "U+BDeu(alpha=10): 27 nodes, 51 arcs, 300 rows" in out
-    assert "23 families have configurations that were never observed" in out
+    assert "families with configurations that were never observed: 23" in out
     assert "11 arcs kept by U+BDeu, dropped by U+BDs" in out
     assert "2.81 of 10" in out
     shown = len(out.splitlines())

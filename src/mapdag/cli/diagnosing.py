@@ -84,7 +84,7 @@ def _show(found: Diagnosis, limit: int | None) -> None:
     sparse = found.sparse_families
     typer.echo(
         f"{found.objective}: {len(found.families)} nodes, {len(found.arcs)} arcs, {found.n_rows:g} rows\n"
-        f"{len(sparse)} families have configurations that were never observed"
+        f"families with configurations that were never observed: {len(sparse)}"
     )
     if sparse:
         typer.echo()

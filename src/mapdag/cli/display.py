@@ -43,7 +43,7 @@ def search_line(show: Callable[[str], None]) -> Callable[[Progress], None]:
     """Tell the state of a search: iteration, score, arcs, moves per second."""
 
     def tell(progress: Progress) -> None:
-        if progress.phase not in ("scoring", "moving") or math.isnan(progress.score):
+        if progress.phase not in ("scoring", "moving", "searching") or math.isnan(progress.score):
             share = progress.done / max(progress.total, 1)
             show(f"{progress.phase}: {share:.0%}, {progress.families:,} families, {progress.seconds:,.0f} s")
         elif progress.phase == "scoring":
