@@ -94,7 +94,7 @@ def test_candidates_may_be_counted_in_different_ways():
     counter = md.Counter(as_dataset(rows, cards))
     candidates = [2, 3, 4, 5, 6]
     how = dispatch.choose(400, np.array([1, 0]), np.array(candidates), counter.cards, dispatch.AUTO)
-    dispatch.refine_choice(how, 400, 64, np.array(candidates), counter.cards)
+    dispatch.refine_choice(how, 400, 64, np.array([1, 0]), np.array(candidates), counter.cards)
     assert len(set(how.tolist())) == 3
     check_batch(counter.extensions(0, [1], candidates), rows, cards, 0, [1], candidates)
     families = FamilyScores(as_dataset(rows, cards), [md.BDeu(1), md.BIC()])

@@ -104,12 +104,12 @@ class Likelihood:
         recipe = self.recipe(table.total, table.n_nodes)
         if recipe is None:
             raise TypeError(f"{type(self).__name__} must define recipe() or score()")
-        from mapdag.recipes import KINDS, score_batch
+        from mapdag.recipes import KINDS, score_tables
         from mapdag.terms import new_terms
 
         out = np.empty((1, 1))
         codes, numbers = np.array([KINDS[recipe.kind]]), np.array([[recipe.x, recipe.y]])
-        score_batch(table.batch().arrays(), codes, numbers, new_terms(table.total), out)
+        score_tables(table.batch().arrays(), codes, numbers, new_terms(table.total), out)
         return float(out[0, 0])
 
     def __repr__(self) -> str:

@@ -52,53 +52,52 @@ _TINY = 1e-300  # below this a pseudo-count is known by its log only
 _FAR = 1e250  # beyond so many configurations C(n, r q) / C(n, q) is r^n in double precision
 
 
-def _difference(
-    cells: Any, cell: Any, totals: Any, configuration: Any, f: int, x: float, g: int, y: float, terms: Any
-) -> float:
-    """Sum of f(n; x) over some cells less the sum of g(n; y) over some configurations, each given as (start, end)."""
+def _sum(counts: Any, start: int, end: int, f: int, x: float, terms: Any) -> Any:
+    """Sum of f(n; x) over ``counts[start:end]``, in two parts."""
+    raise NotImplementedError
+
+
+@overload(_sum, strict=False)
+def _compiled_sum(counts: Any, start: Any, end: Any, f: Any, x: Any, terms: Any) -> Any:
+    """Whole counts are summed in fixed point; other ones, from weighted rows, as doubles."""
+    del start, end, f, x, terms
+
+    def real(counts: Any, start: int, end: int, f: int, x: float, terms: Any) -> Any:  # noqa: ARG001
+        return sum_terms_real(counts, start, end, f, x)
+
+    def whole(counts: Any, start: int, end: int, f: int, x: float, terms: Any) -> Any:
+        return sum_terms(counts, start, end, find_slot(f, x, terms[1], terms[2]), terms)
+
+    return real if isinstance(counts.dtype, types.Float) else whole
+
+
+def _difference(more: Any, less: Any, terms: Any) -> float:
+    """Difference of two sums as one number."""
     raise NotImplementedError
 
 
 @overload(_difference, strict=False, inline="always")
-def _compiled_difference(
-    cells: Any, cell: Any, totals: Any, configuration: Any, f: Any, x: Any, g: Any, y: Any, terms: Any
-) -> Any:
-    """Whole counts are summed in fixed point; other ones, from weighted rows, as doubles."""
-    del cell, totals, configuration, f, x, g, y, terms
+def _compiled_difference(more: Any, less: Any, terms: Any) -> Any:
+    del less, terms
 
-    def real(  # its arguments must be those of the other one
-        cells: Any,
-        cell: Any,
-        totals: Any,
-        configuration: Any,
-        f: int,
-        x: float,
-        g: int,
-        y: float,
-        terms: Any,  # noqa: ARG001
-    ) -> Any:
-        high, low = sum_terms_real(cells, cell[0], cell[1], f, x)
-        more, less = sum_terms_real(totals, configuration[0], configuration[1], g, y)
-        return (high - more) + (low - less)
+    def real(more: Any, less: Any, terms: Any) -> Any:  # noqa: ARG001
+        return (more[0] - less[0]) + (more[1] - less[1])
 
-    def whole(
-        cells: Any, cell: Any, totals: Any, configuration: Any, f: int, x: float, g: int, y: float, terms: Any
-    ) -> Any:
-        high, low = sum_terms(cells, cell[0], cell[1], find_slot(f, x, terms[1], terms[2]), terms)
-        slot = find_slot(g, y, terms[1], terms[2])
-        more, less = sum_terms(totals, configuration[0], configuration[1], slot, terms)
-        return to_float(high - more, low - less, terms[0])
+    def whole(more: Any, less: Any, terms: Any) -> Any:
+        return to_float(more[0] - less[0], more[1] - less[1], terms[0])
 
-    return real if isinstance(cells.dtype, types.Float) else whole
+    return real if isinstance(more.dtype, types.Float) else whole
 
 
 @inner
-def _pseudo_count(code: int, x: float, r: int, q: float, log_q: float, q_obs: int) -> tuple[float, float]:
-    """Pseudo-count of a BD score, and its log."""
-    if code == EACH:
-        return x, math.log(x)
-    a = x / (r * q_obs) if code == OBSERVED else x / (r * q)
-    return a, math.log(a) if a > _TINY else math.log(x) - math.log(r) - log_q
+def _pseudo_count(recipe: Any, family: Any, known: Any) -> tuple[float, float]:
+    """Pseudo-count of a BD score, and its log, which may be `known` from the last one."""
+    code, x, _ = recipe
+    r, log_r, q, log_q, _, _, q_obs = family
+    a = x if code == EACH else x / (r * q_obs) if code == OBSERVED else x / (r * q)
+    if a == known[0]:
+        return known
+    return a, math.log(a) if a > _TINY else math.log(x) - log_r - log_q
 
 
 @inner
@@ -112,8 +111,27 @@ def _constant(code: int, x: float, y: float, r: int, q: float, n_parents: int, t
     return 0.0
 
 
+@inner
+def _parts(recipe: Any, family: Any, total: float, known: Any) -> Any:
+    """What the score of a table is made of: the sum of f(n_ijk; x) - the sum of g(n_ij; y) + rest.
+
+    `family` is (r, log r, q, log q, parents, positive cells, observed configurations). Returns (f, x, g, y, rest) and,
+    to be `known` the next time, the pseudo-count and its log.
+    """
+    code, x, y = recipe
+    r, log_r, q, _, n_parents, n_positive, q_obs = family
+    if code > OBSERVED:
+        rest = -_constant(code, x, y, r, q, n_parents, total)
+        return XLOGX, 0.0, REGRET if code == FACTORISED else XLOGX, float(r) if code == FACTORISED else 0.0, rest, known
+    known = a, log_a = _pseudo_count(recipe, family, known)
+    # Large pseudo-counts: take log a off every factor, not only the first, to keep what is left small.
+    if a >= total:
+        return RISING_EACH, a, RISING_EACH, a * r, -total * log_r, known
+    return RISING_ONCE, a, RISING_ONCE, a * r, (n_positive - q_obs) * log_a - q_obs * log_r, known
+
+
 @entry
-def score_batch(batch: Any, codes: Any, numbers: Any, terms: Any, out: Any) -> None:
+def score_batch(batch: Any, codes: Any, numbers: Any, terms: Any, out: Any, other: Any, back: Any) -> None:
     """Scores of all tables of a batch under all recipes: ``out[recipe, table]``.
 
     Parameters
@@ -125,26 +143,40 @@ def score_batch(batch: Any, codes: Any, numbers: Any, terms: Any, out: Any) -> N
     terms : tuple
         From `mapdag.terms.new_terms`, for this thread.
     out : float64 array (recipes, tables)
+    other : tuple
+        Where the family is a node with one parent, what it takes to score the parent given the node from the same
+        table: (levels of each parent, positive counts of the node).
+    back : float64 array (recipes, tables)
+        Gets those scores; they are not wanted where it has no rows.
     """
     cells, cell_ends, totals, total_ends, n_positive, q_obs, r, q, log_q, n_parents, total = batch
-    log_r = math.log(r)
+    levels, own = other
+    log_r, width, log_width = math.log(r), r, math.log(r)
     for i in range(len(codes)):
-        code, x, y = codes[i], numbers[i, 0], numbers[i, 1]
-        f, g, fx, gx, a, log_a, first = XLOGX, XLOGX, 0.0, 0.0, 0.0, 0.0, 0.0
-        if code == FACTORISED:
-            g, gx = REGRET, float(r)
+        recipe = codes[i], numbers[i, 0], numbers[i, 1]
+        known = (-1.0, 0.0)
         for t in range(len(cell_ends)):
             if q_obs[t] == 0:
                 out[i, t] = 0.0
                 continue
-            if code <= OBSERVED:
-                a, log_a = _pseudo_count(code, x, r, q[t], log_q[t], q_obs[t])
-                fx, gx = a, a * r
-                # Large pseudo-counts: take log a off every factor, not only the first, to keep what is left small.
-                f = g = RISING_EACH if a >= total else RISING_ONCE
-                first = -total * log_r if a >= total else (n_positive[t] - q_obs[t]) * log_a - q_obs[t] * log_r
-            else:
-                first = -_constant(code, x, y, r, q[t], n_parents[t], total)
-            cell = (cell_ends[t - 1] if t else 0, cell_ends[t])
-            configuration = (total_ends[t - 1] if t else 0, total_ends[t])
-            out[i, t] = _difference(cells, cell, totals, configuration, f, fx, g, gx, terms) + first
+            begin, end = cell_ends[t - 1] if t else 0, cell_ends[t]
+            family = r, log_r, q[t], log_q[t], n_parents[t], n_positive[t], q_obs[t]
+            f, x, g, y, rest, known = _parts(recipe, family, total, known)
+            joint = _sum(cells, begin, end, f, x, terms)
+            marginal = _sum(totals, total_ends[t - 1] if t else 0, total_ends[t], g, y, terms)
+            out[i, t] = _difference(joint, marginal, terms) + rest
+            if len(back):
+                if levels[t] != width:
+                    width, log_width = levels[t], math.log(levels[t])
+                kind, number = f, x
+                family = width, log_width, float(r), log_r, 1, n_positive[t], len(own)
+                f, x, g, y, rest, known = _parts(recipe, family, total, known)
+                if f != kind or x != number:
+                    joint = _sum(cells, begin, end, f, x, terms)
+                back[i, t] = _difference(joint, _sum(own, 0, len(own), g, y, terms), terms) + rest
+
+
+def score_tables(batch: Any, codes: Any, numbers: Any, terms: Any, out: Any) -> None:
+    """Scores of all tables of a batch under all recipes, as `score_batch`."""
+    other = np.empty(0, dtype=np.int64), np.empty(0, dtype=batch[0].dtype)
+    score_batch(batch, codes, numbers, terms, out, other, np.empty((0, 0)))

@@ -17,12 +17,13 @@ Nothing here knows what a table or a likelihood is.
 from __future__ import annotations
 
 import math
+import threading
 from decimal import Decimal, localcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mapdag.kernels import bits_of, entry, inner
+from mapdag.kernels import bits_of, entry, inner, part
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -272,16 +273,14 @@ def _first_factors(a: float, offset: float) -> float:
     return rest + (offset - _HALF_LOG_2PI)
 
 
-@inner
-def _continued(a: float, first: float, n: int, scale: float, words: Any, reals: Any, series: Any) -> tuple[int, int]:
+@part
+def _continued(a: float, first: float, n: int, scale: float, series: Any) -> tuple[int, int]:
     """Rising factorial of a <= 1, less log a: that of 0, and a power series in a for what a changes."""
     bases, powers = series
-    if bases[n, 0] == _EMPTY:
-        bases[n, 0], bases[n, 1] = _rising(RISING_ONCE, 0.0, _HALF_LOG_2PI, n, scale, words, reals)
     b = a * a
-    low = (powers[n, 0] + a * powers[n, 1]) + b * (powers[n, 2] + a * powers[n, 3])
-    high = (powers[n, 4] + a * powers[n, 5]) + b * (powers[n, 6] + a * powers[n, 7])
-    rest = first + a * (low + b * b * high)
+    even = (powers[n, 0] + a * powers[n, 1]) + b * (powers[n, 2] + a * powers[n, 3])
+    odd = (powers[n, 4] + a * powers[n, 5]) + b * (powers[n, 6] + a * powers[n, 7])
+    rest = first + a * (even + b * b * odd)
     if scale >= _COARSE:
         return bases[n, 0] + np.int64(math.floor(rest * scale + 0.5)), bases[n, 1]
     more, less = _fixed(rest, 0.0, scale)
@@ -289,14 +288,9 @@ def _continued(a: float, first: float, n: int, scale: float, words: Any, reals: 
 
 
 @inner
-def find_slot(kind: int, param: float, values: Any, index: Any) -> int:
-    """Slot of a function in the memo; it is made where there is none, and lengthened where it is much used."""
-    i = _hash_slot(kind, param, index)
-    index[i, _USES] += 1
-    much = _VERY_MUCH if index[i, _FIRST] else _MUCH
-    length = _SHORT if index[i, _LENGTH] == 0 else _LONG if index[i, _USES] == much else 0
-    if length == 0:
-        return i
+def _make_run(i: int, kind: int, param: float, values: Any, index: Any) -> int:
+    """Begin the run of a function in a slot of the memo, or a longer one; returns the slot, maybe another one."""
+    length = _SHORT if index[i, _LENGTH] == 0 else _LONG
     if index[_SLOTS, 0] + length > len(values) or 2 * index[_SLOTS, 1] > _SLOTS:
         for slot in range(_SLOTS + 1):
             for field in range(7):
@@ -316,15 +310,45 @@ def find_slot(kind: int, param: float, values: Any, index: Any) -> int:
 
 
 @inner
+def find_slot(kind: int, param: float, values: Any, index: Any) -> int:
+    """Slot of a function in the memo; it is made where there is none, and lengthened where it is much used."""
+    i = _hash_slot(kind, param, index)
+    index[i, _USES] += 1
+    if index[i, _LENGTH] == 0 or index[i, _USES] == (_VERY_MUCH if index[i, _FIRST] else _MUCH):
+        return _make_run(i, kind, param, values, index)
+    return i
+
+
+@inner
+def _new_term(n: int, slot: int, terms: Any) -> tuple[int, int]:
+    """Compute one term, and remember it where there is room: by the same formula in either case.
+
+    Sums must not depend on what came before.
+    """
+    scale, values, index, words, reals, series = terms
+    kind, param, first = np.int64(index[slot, _KIND]), index[slot, _PARAM], index[slot, _FIRST]
+    if first != 0.0 and _SHORT <= n < len(series[0]):
+        bases = series[0]
+        if bases[n, 0] == _EMPTY:
+            bases[n, 0], bases[n, 1] = _rising(RISING_ONCE, 0.0, _HALF_LOG_2PI, n, scale, words, reals)
+        high, low = _continued(param, first, n, scale, series)
+    else:
+        high, low = _term(kind, param, index[slot, _OFFSET], n, scale, words, reals)
+    if n < index[slot, _LENGTH]:
+        place = np.int64(index[slot, _START]) + n
+        values[place, 0], values[place, 1] = high, low
+    return high, low
+
+
+@part
 def sum_terms(counts: Any, start: int, end: int, slot: int, terms: Any) -> tuple[int, int]:
     """Sum of f(count) over ``counts[start:end]``, zeros included, in two words of fixed point (see `_fixed`).
 
     f is the function in `slot`, from `find_slot`.
     """
-    scale, values, index, words, reals, series = terms
+    scale, values, index, _, _, series = terms
     base, length = np.int64(index[slot, _START]), np.int64(index[slot, _LENGTH])
-    kind, param, offset = np.int64(index[slot, _KIND]), index[slot, _PARAM], index[slot, _OFFSET]
-    first = index[slot, _FIRST]
+    param, first = index[slot, _PARAM], index[slot, _FIRST]
     most = len(series[0]) if first != 0.0 else 0
     high, low = np.int64(0), np.int64(0)
     for c in range(start, end):
@@ -333,13 +357,10 @@ def sum_terms(counts: Any, start: int, end: int, slot: int, terms: Any) -> tuple
             high += values[base + n, 0]
             low += values[base + n, 1]
             continue
-        # By the same formula whether it is remembered or not: sums must not depend on what came before.
-        if _SHORT <= n < most:
-            more, less = _continued(param, first, n, scale, words, reals, series)
+        if length <= n < most and series[0][n, 0] != _EMPTY:
+            more, less = _continued(param, first, n, scale, series)
         else:
-            more, less = _term(kind, param, offset, n, scale, words, reals)
-        if n < length:
-            values[base + n, 0], values[base + n, 1] = more, less
+            more, less = _new_term(n, slot, terms)
         high += more
         low += less
     return high, low
@@ -387,3 +408,18 @@ def new_terms(total: float) -> tuple[Any, ...]:
     # The last row of the index says how much of the values and how many slots are in use.
     memo = np.empty((1 << 20, 2), dtype=np.int64), np.zeros((_SLOTS + 1, 7))
     return scale, *memo, words, np.empty(words.shape), _series(int(min(total, _LONG)) + 1)
+
+
+_own = threading.local()
+
+
+def terms_of_thread(total: float) -> tuple[Any, ...]:
+    """Return `new_terms` of this thread: the same as the last time where the size is, with all that it remembers.
+
+    What is made of them is to be used in this thread only.
+    """
+    kept = getattr(_own, "kept", None)
+    if kept is None or kept[0] != total:
+        kept = _own.kept = total, new_terms(total)
+    terms: tuple[Any, ...] = kept[1]
+    return terms

@@ -100,7 +100,7 @@ class Counter:
         how = dispatch.choose(self.n_rows, family, members, self.cards, self.backend)
         rows, order = self._rows(family) if (how != dispatch.BITSETS).any() else _no_rows()
         dispatch.refine_choice(
-            how, self.n_rows, rows[1], members, self.cards
+            how, self.n_rows, rows[1], family, members, self.cards
         ) if self.backend == dispatch.AUTO else None
         parts = []
         for each in np.unique(how):

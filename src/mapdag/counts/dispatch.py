@@ -30,9 +30,9 @@ def declared_cells(family: Any, cards: Any) -> int:
 
 
 @inner
-def cost_by_bitsets(n: int, dense: int, levels: int) -> float:
-    """Nanoseconds for one candidate by bitsets."""
-    return dense * (n / 64 * _WORD * (levels - 1) + _ENTRY * levels)
+def cost_by_bitsets(n: int, cells: int, dense: int, levels: int) -> float:
+    """Nanoseconds for one candidate by bitsets, where so many of the declared (`dense`) cells occur."""
+    return cells * n / 64 * _WORD * (levels - 1) + _ENTRY * dense * levels
 
 
 @inner
@@ -53,18 +53,28 @@ def choose(n: int, family: Any, candidates: Any, cards: Any, backend: int) -> An
         elif dense > _MOST_DENSE:
             how[c] = TABLES
         else:
-            by_bits = cost_by_bitsets(n, dense, levels)
+            by_bits = cost_by_bitsets(n, dense, dense, levels)
             how[c] = BITSETS if by_bits < cost_by_rows(n, min(dense, n), levels) else TABLES
     return how
 
 
 @entry
-def refine_choice(how: Any, n: int, n_cells: int, candidates: Any, cards: Any) -> bool:
-    """Send candidates whose full tables would be mostly empty to `SORTED`; tells whether there are any."""
+def refine_choice(how: Any, n: int, n_cells: int, family: Any, candidates: Any, cards: Any) -> bool:
+    """Choose again what goes through the rows, now that the number of cells that occur is known.
+
+    Candidates whose full tables would be mostly empty go to `SORTED`, others back to `BITSETS`. Tells whether any are
+    `SORTED` now.
+    """
     found = False
+    dense = declared_cells(family, cards)
     for c in range(len(candidates)):
-        if how[c] == TABLES and _ROW * n + _ENTRY * n_cells * cards[candidates[c]] > _SORTED_ROW * n:
-            how[c] = SORTED
+        if how[c] == TABLES:
+            levels = cards[candidates[c]]
+            by_rows = cost_by_rows(n, n_cells, levels)
+            if dense <= _MOST_DENSE and cost_by_bitsets(n, n_cells, dense, levels) < by_rows:
+                how[c] = BITSETS
+            elif by_rows == _SORTED_ROW * n:
+                how[c] = SORTED
         found = found or how[c] == SORTED
     return found
 
@@ -76,7 +86,7 @@ def estimate(n: int, family: Any, candidates: Any, cards: Any) -> float:
     total = 0.0
     for c in range(len(candidates)):
         levels = cards[candidates[c]]
-        total += min(cost_by_bitsets(n, dense, levels), cost_by_rows(n, min(dense, n), levels))
+        total += min(cost_by_bitsets(n, dense, dense, levels), cost_by_rows(n, min(dense, n), levels))
     return total
 
 

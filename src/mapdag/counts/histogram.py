@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from mapdag.counts.bitsets import close_gaps
 from mapdag.kernels import entry, inner, new_ints, new_rows, no_counts
 
 
@@ -137,7 +138,7 @@ def _tabulate_four(ids: Any, codes: Any, four: Any, cards: Any, starts: Any, cel
 
 @inner
 def tabulate(codes: Any, rows: Any, candidates: Any, cards: Any) -> tuple[Any, Any, Any, Any, Any, Any]:
-    """Full tables of one family extended by each candidate; `rows` is from `number_rows`.
+    """Tables of one family extended by each candidate, counted in full; `rows` is from `number_rows`.
 
     Returns
     -------
@@ -149,14 +150,13 @@ def tabulate(codes: Any, rows: Any, candidates: Any, cards: Any) -> tuple[Any, A
     cell_ends, total_ends = new_ints(n_tables), new_ints(n_tables)
     n_positive, q_obs = new_ints(n_tables), new_ints(n_tables)
     starts = new_ints(n_tables)
-    size, n_totals = 0, 0
+    size, levels = 0, 0
     for t in range(n_tables):
         starts[t] = size
         size += n_cells * cards[candidates[t]]
-        n_totals += len(configuration_ends) * cards[candidates[t]]
-        cell_ends[t], total_ends[t] = size, n_totals
+        levels += cards[candidates[t]]
     cells = no_counts(size)
-    totals = no_counts(n_totals)
+    totals = no_counts(len(configuration_ends) * levels)
     for t in range(0, n_tables - 3, 4):
         _tabulate_four(ids, codes, candidates[t : t + 4], cards, starts[t : t + 4], cells)
     for t in range(n_tables // 4 * 4, n_tables):
@@ -166,21 +166,20 @@ def tabulate(codes: Any, rows: Any, candidates: Any, cards: Any) -> tuple[Any, A
     place = 0
     for t in range(n_tables):
         r = cards[candidates[t]]
-        start, cell, positive, observed = starts[t], 0, 0, 0
+        start, cell = starts[t], 0
         for j in range(len(configuration_ends)):
             total = totals[place : place + r]
             while cell < configuration_ends[j]:
                 mine = cells[start : start + r]
                 for m in range(r):
                     total[m] += mine[m]
-                    positive += mine[m] > 0
                 start += r
                 cell += 1
-            for m in range(r):
-                observed += total[m] > 0
             place += r
-        n_positive[t], q_obs[t] = positive, observed
-    return cells, cell_ends, totals, total_ends, n_positive, q_obs
+        cell_ends[t], total_ends[t] = start, place
+    close_gaps(cells, cell_ends, n_positive)
+    close_gaps(totals, total_ends, q_obs)
+    return cells[: cell_ends[-1]], cell_ends, totals[: total_ends[-1]], total_ends, n_positive, q_obs
 
 
 @inner
@@ -222,7 +221,7 @@ def count_sorted(
     Returns
     -------
     cells, cell_ends, totals, total_ends, n_positive, q_obs
-        As `bitsets.count_extensions`, without the zeros.
+        As `bitsets.count_extensions`.
     """
     rows, group_ends = order
     room_cells, room_totals = 0, 0

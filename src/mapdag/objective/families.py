@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-import threading
+import os
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from mapdag.counts import Backend, Counter
 from mapdag.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -22,9 +22,30 @@ if TYPE_CHECKING:
     from mapdag.counts import CountTable
     from mapdag.data import Dataset
 
+    Request = tuple[int, Sequence[int], Sequence[int]]  # a child, its parents, candidates for one more
     Floats = NDArray[np.float64]
 
 _WORTH_A_THREAD = 400_000.0  # nanoseconds of counting that outweigh the hand-over to a thread
+
+
+def _dealt_back(shares: Sequence[Floats]) -> Floats:
+    """Bring columns together that were dealt out in turn."""
+    if len(shares) == 1:
+        return shares[0]
+    every = np.empty((len(shares[0]), sum(share.shape[1] for share in shares)))
+    for part, share in enumerate(shares):
+        every[:, part :: len(shares)] = share
+    return every
+
+
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    """Threads that live on, since each remembers the terms that it has computed."""
+    return ThreadPoolExecutor(threads, thread_name_prefix="mapdag")
+
+
+if hasattr(os, "register_at_fork"):  # a process that is forked off has none of them
+    os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
 class FamilyScores:
@@ -54,7 +75,6 @@ class FamilyScores:
         self._recipes = [recipe for recipe in recipes if recipe is not None]
         self._threads = threads
         self._names = data.names
-        self._own = threading.local()  # a thread's memo of terms
 
     @property
     def is_compiled(self) -> bool:
@@ -78,7 +98,7 @@ class FamilyScores:
 
         nodes, scores = np.empty(1, dtype=np.int64), np.empty((1, 1))
         declared = (*levels[:1], *levels)
-        address = address_of(extend, counter.arrays, nodes, declared, nodes, *shared, scores)
+        address = address_of(extend, counter.arrays, nodes, declared, nodes, *shared, scores, scores)
         return counter.arrays, *shared, *levels, address
 
     def estimate(self) -> float:
@@ -103,29 +123,34 @@ class FamilyScores:
 
     def extensions(self, child: int, parents: Sequence[int], candidates: Sequence[int]) -> Floats:
         """Scores of one family with each candidate parent added in turn, one row per likelihood."""
-        parents = sorted(parents)
+        return self.several([(child, parents, candidates)])[0]
+
+    def several(self, requests: Sequence[Request]) -> list[Floats]:
+        """Answer some requests as `extensions` does, threads sharing what is worth it."""
         if not self.is_compiled:
-            return self._scores_of_tables(child, parents, candidates)
+            return [self._scores_of_tables(child, sorted(parents), extra) for child, parents, extra in requests]
         from mapdag.counts.dispatch import estimate
 
         counter = self._counter
-        every = np.asarray(candidates, dtype=np.int64)
-        family = np.array([*parents, child], dtype=np.int64)
-        scores = np.empty((len(self.likelihoods), len(every)))
-        parts = 1
-        if self._threads > 1:
-            work = estimate(counter.n_rows, family, every, counter.cards)
-            parts = min(self._threads, len(every), int(work / _WORTH_A_THREAD) + 1)
-        if parts == 1:
-            self._extend(family, every, scores)
-            return scores
-        # Dealt out in turn, so that every thread gets its share of nodes with many levels.
-        hands = [np.arange(part, len(every), parts) for part in range(parts)]
-        found = [np.empty((len(self.likelihoods), len(hand))) for hand in hands]
-        list(self._pool.map(lambda part: self._extend(family, every[hands[part]], found[part]), range(parts)))
-        for hand, share in zip(hands, found, strict=True):
-            scores[:, hand] = share
-        return scores
+        answers, pieces, work = [], [], 0.0
+        for child, parents, candidates in requests:
+            family = np.array([*sorted(parents), child], dtype=np.int64)
+            every = np.asarray(candidates, dtype=np.int64)
+            cost, parts = 0.0, 1
+            if self._threads > 1:
+                cost = estimate(counter.n_rows, family, every, counter.cards)
+                parts = min(self._threads, len(every), int(cost / _WORTH_A_THREAD) + 1)
+            # Dealt out in turn, so that every thread gets its share of nodes with many levels.
+            shares = [np.empty((len(self.likelihoods), len(every[part::parts]))) for part in range(parts)]
+            pieces += [(family, every[part::parts], share) for part, share in enumerate(shares)]
+            answers.append(shares)
+            work += cost
+        if len(pieces) == 1 or work < _WORTH_A_THREAD:
+            for piece in pieces:
+                self._extend(*piece)
+        else:
+            list(_pool(self._threads).map(lambda piece: self._extend(*piece), pieces))
+        return [_dealt_back(shares) for shares in answers]
 
     def _extend(self, family: NDArray[np.int64], candidates: NDArray[np.int64], scores: Floats) -> None:
         from mapdag.objective.kernel import extend
@@ -137,20 +162,28 @@ class FamilyScores:
             self._counter.backend,
         )
         declared = (*self._counter.declared(family[:-1].tolist()), self._counter.card_index)
-        extend(data, family, declared, candidates, recipes, terms, backend, scores)
+        extend(data, family, declared, candidates, recipes, terms, backend, scores, np.empty((0, 0)))
+
+    def share(self, task: Callable[[NDArray[np.int64]], None], nodes: NDArray[np.int64]) -> None:
+        """Do a task for some nodes, each about as much work as half of `estimate`, shared among threads if worth it."""
+        parts = min(self._threads, len(nodes), int(self.estimate() * len(nodes) / 2 / _WORTH_A_THREAD) + 1)
+        if parts == 1:
+            task(nodes)
+        else:
+            list(_pool(self._threads).map(lambda part: task(nodes[part::parts]), range(parts)))
 
     def _scores_of_tables(self, child: int, parents: Sequence[int], candidates: Sequence[int] | None) -> Floats:
         """Scores with weighted rows or one's own likelihoods, one table after the other."""
         families = [sorted([*parents, extra]) for extra in candidates] if candidates is not None else [list(parents)]
         scores = np.empty((len(self.likelihoods), len(families)))
         if self._with_recipe:
-            from mapdag.recipes import score_batch
+            from mapdag.recipes import score_tables
 
             batch = self._counter.family(child, families[0])
             if candidates is not None:
                 batch = self._counter.extensions(child, parents, candidates)
             found = np.empty((len(self._with_recipe), len(families)))
-            score_batch(batch.arrays(), *self._codes_and_numbers, self._terms, found)
+            score_tables(batch.arrays(), *self._codes_and_numbers, self._terms, found)
             scores[self._with_recipe] = found
         for place, members in enumerate(families if self._from_tables else ()):
             table = self._counter.table(child, members)
@@ -166,10 +199,6 @@ class FamilyScores:
         return value
 
     @cached_property
-    def _pool(self) -> ThreadPoolExecutor:
-        return ThreadPoolExecutor(self._threads, thread_name_prefix="mapdag")
-
-    @cached_property
     def _codes_and_numbers(self) -> tuple[NDArray[np.int64], Floats]:
         from mapdag.recipes import KINDS
 
@@ -178,8 +207,6 @@ class FamilyScores:
 
     @property
     def _terms(self) -> Any:
-        if not hasattr(self._own, "terms"):
-            from mapdag.terms import new_terms
+        from mapdag.terms import terms_of_thread
 
-            self._own.terms = new_terms(self._counter.total)
-        return self._own.terms
+        return terms_of_thread(self._counter.total)

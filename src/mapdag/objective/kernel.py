@@ -17,7 +17,7 @@ from mapdag.counts.dispatch import (
     with_first_levels,
 )
 from mapdag.counts.histogram import number_rows, sort_rows
-from mapdag.kernels import entry, new_floats, new_ints, new_rows, no_counts, part
+from mapdag.kernels import entry, new_floats, new_ints, new_rows, no_counts, part, popcount
 from mapdag.recipes import score_batch
 
 _CHUNK = 1 << 16  # entries of the tables that are counted before they are scored: they stay in the cache
@@ -25,9 +25,12 @@ _CHUNK = 1 << 16  # entries of the tables that are counted before they are score
 
 @part
 def _score_chunk(
-    data: Any, family: Any, declared: Any, groups: Any, mine: Any, recipes: Any, terms: Any, way: int
+    data: Any, family: Any, declared: Any, groups: Any, mine: Any, own: Any, recipes: Any, terms: Any, way: int
 ) -> Any:
-    """Count some candidates, all in one way, and score them: an array (recipes, candidates)."""
+    """Count some candidates, all in one way, and score them: an array (recipes, candidates).
+
+    And another one with scores of the candidates given the node, if its positive counts, `own`, are there.
+    """
     codes, bits, first_level, cards = data
     q, log_q, card_index = declared
     if way == BITSETS:
@@ -39,41 +42,48 @@ def _score_chunk(
         zero = no_counts(0)
         counts = histogram.count_sorted(codes, groups[1], groups[0][2], mine, cards, None, zero)
     each, each_log = new_floats(len(mine)), new_floats(len(mine))
-    n_parents = new_ints(len(mine))
+    n_parents, levels = new_ints(len(mine)), new_ints(len(mine))
     for t in range(len(mine)):
+        levels[t] = cards[mine[t]]
         each[t], each_log[t] = q[card_index[mine[t]]], log_q[card_index[mine[t]]]
         n_parents[t] = len(family)
     cells, cell_ends, totals, total_ends, n_positive, q_obs = counts
     r, total = cards[family[-1]], float(codes.shape[1])
     batch = (cells, cell_ends, totals, total_ends, n_positive, q_obs, r, each, each_log, n_parents, total)
     found = np.empty((len(recipes[0]), len(mine)))
-    score_batch(batch, recipes[0], recipes[1], terms, found)
-    return found
+    back = np.empty((len(recipes[0]) if len(own) else 0, len(mine)))
+    score_batch(batch, recipes[0], recipes[1], terms, found, (levels, own), back)
+    return found, back
 
 
 @part
-def _score_root(codes: Any, card: int, recipes: Any, terms: Any, out: Any) -> None:
+def _positive_counts(bits: Any) -> Any:
+    """How often each level of one node occurs, if at all, from its bitsets."""
+    counts = no_counts(len(bits))
+    size = 0
+    for level in range(len(bits)):
+        total = 0
+        for w in range(bits.shape[1]):
+            total += popcount(bits[level, w])
+        counts[size] = total
+        size += total > 0
+    return counts[:size]
+
+
+@part
+def _score_root(cells: Any, card: int, total: float, recipes: Any, terms: Any, out: Any) -> None:
     """Scores of one node without parents: ``out[recipe, 0]``."""
-    cells, totals = no_counts(card), no_counts(1)
-    for row in range(len(codes)):
-        cells[np.uint64(codes[row])] += 1
-    ends, one, none, positive = (
-        new_ints(1),
-        new_ints(1),
-        new_ints(1),
-        new_ints(1),
-    )
+    totals = no_counts(1)
+    ends, one, none = new_ints(1), new_ints(1), new_ints(1)
     q, log_q = new_floats(1), new_floats(1)
-    totals[0], ends[0], one[0], none[0], positive[0], q[0], log_q[0] = len(codes), card, 1, 0, 0, 1.0, 0.0
-    for level in range(card):
-        positive[0] += cells[level] > 0
-    batch = (cells, ends, totals, one, positive, one, card, q, log_q, none, float(len(codes)))
-    score_batch(batch, recipes[0], recipes[1], terms, out)
+    totals[0], ends[0], one[0], none[0], q[0], log_q[0] = total, len(cells), 1, 0, 1.0, 0.0
+    batch = (cells, ends, totals, one, ends, one, card, q, log_q, none, total)
+    score_batch(batch, recipes[0], recipes[1], terms, out, (none, totals), np.empty((0, 0)))
 
 
 @entry
 def extend(
-    data: Any, family: Any, declared: Any, candidates: Any, recipes: Any, terms: Any, backend: int, out: Any
+    data: Any, family: Any, declared: Any, candidates: Any, recipes: Any, terms: Any, backend: int, out: Any, back: Any
 ) -> None:
     """Scores of one family extended by each candidate parent: ``out[recipe, candidate]``.
 
@@ -93,11 +103,17 @@ def extend(
     backend : int
         As in `mapdag.counts.dispatch`.
     out : float64 array (recipes, candidates)
+    back : float64 array (recipes, candidates)
+        Gets the scores of each candidate with the child as its only parent, from the same counts, where the family has
+        no parents. Without rows, they are not wanted.
     """
-    codes, _, _, cards = data
+    codes, bits, first_level, cards = data
     n = codes.shape[1]
+    own = no_counts(0)
+    if len(candidates) == 0 or len(back):
+        own = _positive_counts(bits[first_level[family[0]] : first_level[family[0] + 1]])
     if len(candidates) == 0:
-        _score_root(codes[family[0]], cards[family[0]], recipes, terms, out)
+        _score_root(own, cards[family[0]], float(n), recipes, terms, out)
         return
     how = choose(n, family, candidates, cards, backend)
     rows = new_rows(0), np.int64(min(n, declared_cells(family, cards))), new_ints(0)
@@ -107,7 +123,7 @@ def extend(
         by_rows = by_rows or how[c] != BITSETS
     if by_rows:
         rows = number_rows(codes, family, cards)
-        any_sorted = refine_choice(how, n, rows[1], candidates, cards) if backend == 0 else backend == SORTED
+        any_sorted = refine_choice(how, n, rows[1], family, candidates, cards) if backend == 0 else backend == SORTED
         if any_sorted:
             order = sort_rows(rows[0], rows[1])
     groups = (rows, order)
@@ -126,10 +142,13 @@ def extend(
             mine = new_ints(size)
             for t in range(size):
                 mine[t] = candidates[chunk[t]]
-            found = _score_chunk(data, family, declared, groups, mine, recipes, terms, way)
+            found, reverse = _score_chunk(data, family, declared, groups, mine, own, recipes, terms, way)
             for i in range(found.shape[0]):
                 for t in range(size):
                     out[i, chunk[t]] = found[i, t]
+            for i in range(reverse.shape[0]):
+                for t in range(size):
+                    back[i, chunk[t]] = reverse[i, t]
             size, filled = 0, 0
         if c == len(candidates):
             way += 1

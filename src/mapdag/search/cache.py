@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mapdag.objective import FamilyScores
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+_STEP = 64  # nodes to be paired with others before anybody may look at the clock
 _WORTH_ASKING = 100_000.0  # nanoseconds of a column from which on Python's threads are worth their overhead
 
 
@@ -58,6 +59,7 @@ class FamilyCache:
         self.zobrist = np.random.default_rng(0).integers(0, 2**64, (2 * n, 2), dtype=np.uint64)
         self.native = self._scores.native(serial=threads == 1 or self._scores.estimate() < _WORTH_ASKING)
         self.ensure = address_of_ensure(self.native, self.zobrist, self.store)
+        self._paired = np.eye(n, dtype=np.bool_)
 
     def estimate(self) -> float:
         """Estimate the nanoseconds to count one node without parents with every candidate."""
@@ -91,22 +93,61 @@ class FamilyCache:
                 self.grow()
         return scores
 
+    def pair_up(self, wanted: NDArray[np.bool_]) -> Iterator[int]:
+        """Score every node alone and with each single parent that is wanted, ``wanted[parent, child]``, in steps.
+
+        Both directions of a pair share one table. Yields how many nodes are done; nothing where all is known, or where
+        no compiled way there is.
+        """
+        from mapdag.search.store import fill_pairs, find_roots
+
+        n = self.data.n_columns
+        if not self._scores.is_compiled or not (wanted & ~self._paired).any():
+            return
+        while self.store[7][0] + n > len(self.store[2]):
+            self.grow()
+        places = find_roots(self.zobrist, self.store)
+        missing = wanted & np.isnan(self.store[2][places, 0]).T
+        self.store[7][2] += int(missing.sum()) + int(np.isnan(self.store[3][places, 0]).sum())
+
+        def fill(children: NDArray[np.int64]) -> None:
+            fill_pairs(children, missing, places, self._scores.native(), *self.store[2:4])
+
+        for first in range(0, n, _STEP):
+            self._scores.share(fill, np.arange(first, min(first + _STEP, n)))
+            yield min(first + _STEP, n)
+        self._paired |= wanted
+
     def fetch(self, child: int, parents: Sequence[int], wanted: NDArray[np.bool_]) -> None:
         """Make sure that the store has all that `mapdag.search.climb.refresh` needs for a node."""
-        from mapdag.search.store import family_key, find_column, make_column
+        from mapdag.search.store import family_key, find_column, find_family, keep_single, make_column
 
-        own = self.family(child, parents)
-        for p in parents:
-            self.family(child, [other for other in parents if other != p])
-        members = np.array(parents, dtype=np.int64)
-        key = family_key(child, members, len(members), -1, self.zobrist)
+        def key_of(members: NDArray[np.int64]) -> Any:
+            return family_key(child, members, len(members), -1, self.zobrist)
+
+        members, scores = np.array(sorted(parents), dtype=np.int64), np.empty(len(self.likelihoods))
+        key = key_of(members)
         place = find_column(key, self.store)
         while place < 0:
             place = make_column(key, self.store)
             if place < 0:
                 self.grow()
-        self.store[3][place] = own
         missing = np.flatnonzero(wanted & np.isnan(self.store[2][place, 0]))
-        if len(missing):
-            self.store[2][place][:, missing] = self._scores.extensions(child, parents, missing.tolist())
+        families = [members, *(np.delete(members, i) for i in range(len(members)))]
+        unknown = [
+            each
+            for each in families
+            if len(each) and not find_family(child, each, len(each), -1, self.zobrist, self.store, scores)
+        ]
+        column = [(child, members.tolist(), missing.tolist())] if len(missing) else []
+        singles = [(child, each[:-1].tolist(), each[-1:].tolist()) for each in unknown]
+        found = self._scores.several(column + singles)
+        if column:
+            self.store[2][place][:, missing] = found[0]
             self.store[7][2] += len(missing)
+        for each, answer in zip(unknown, found[len(column) :], strict=True):
+            while not keep_single(key_of(each), answer[:, 0], self.store):
+                self.grow()
+        self.store[3][place] = self.family(child, members.tolist())
+        for each in families[1:]:
+            self.family(child, each.tolist())  # also without any parent

@@ -130,7 +130,7 @@ def score_families(child: Any, tallies: Any, recipe: Any, memo: Any, exact: Any,
     """
     node, r, demanded, most, base, sets, declared, odds = child
     pool, ends, n_groups, total = tallies
-    code, x = recipe[0], recipe[1]
+    code = recipe[0]
     recent = memo[3]
     size = len(out)
     f, g = new_ints(size), new_ints(size)
@@ -163,7 +163,8 @@ def score_families(child: Any, tallies: Any, recipe: Any, memo: Any, exact: Any,
         f[i] = g[i] = XLOGX
         fx[i] = gx[i] = 0.0
         if code <= OBSERVED:
-            a, log_a = _pseudo_count(code, x, r, q, math.log(q), q_obs)
+            table = r, log_r, q, math.log(q), n_parents, n_positive, q_obs
+            a, log_a = _pseudo_count(recipe, table, (-1.0, 0.0))
             fx[i], gx[i] = a, a * r
             f[i] = g[i] = RISING_EACH if a >= total else RISING_ONCE
             out[i] += -total * log_r if a >= total else (n_positive - q_obs) * log_a - q_obs * log_r

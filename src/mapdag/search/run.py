@@ -168,7 +168,13 @@ class Run:
     def begin(self) -> None:
         """Score the start graph and all its neighbours."""
         self.check_time()
-        self._settle("scoring")
+        phase = "scoring"
+        if self.start.n_arcs == 0 and self.rules.max_parents > 0:
+            for done in self.cache.pair_up(self.rules.allowed):
+                phase = "moving"  # what is left to score is next to nothing
+                self.tell("scoring", done, len(self.state.nodes))
+                self.check_time()
+        self._settle(phase)
         self.score = self.state.likelihood + self.objective.prior.log_prior(self.start)
         self._keep_if_best()
 

@@ -191,7 +191,8 @@ def _ensure_family(
     members[m] = child
     found = np.empty((len(out), 1))
     declared = (both, logs, card_index)
-    call_at(extend, (data, members[: m + 1], declared, candidates, recipes, terms, backend, found))
+    no_back = np.empty((0, 0))
+    call_at(extend, (data, members[: m + 1], declared, candidates, recipes, terms, backend, found, no_back))
     for k in range(len(out)):
         out[k] = found[k, 0]
     return OK if keep_single(family_key(child, parents, size, skip, zobrist), out, store) else FULL
@@ -225,12 +226,74 @@ def _ensure_column(child: int, parents: Any, size: int, wanted: Any, native: Any
     family[size] = child
     found = np.empty((scores.shape[0], count))
     declared = (both, logs, card_index)
-    call_at(extend, (data, family, declared, missing[:count], recipes, terms, backend, found))
+    no_back = np.empty((0, 0))
+    call_at(extend, (data, family, declared, missing[:count], recipes, terms, backend, found, no_back))
     for i in range(scores.shape[0]):
         for m in range(count):
             scores[i, missing[m]] = found[i, m]
     store[7][FAMILIES] += count
     return OK
+
+
+@entry
+def find_roots(zobrist: Any, store: Any) -> Any:
+    """Places of the columns of all nodes without parents; missing ones are made, for which there must be room."""
+    n = len(zobrist) // 2
+    places, nobody = new_ints(n), new_ints(0)
+    for child in range(n):
+        key = family_key(child, nobody, 0, -1, zobrist)
+        places[child] = find_column(key, store)
+        if places[child] < 0:
+            places[child] = make_column(key, store)
+    return places
+
+
+@entry
+def fill_pairs(children: Any, wanted: Any, places: Any, native: Any, scores: Any, own: Any) -> None:
+    """Score nodes without parents, and with one, both directions of a pair from one table.
+
+    Parameters
+    ----------
+    children : int64 array
+        Each is paired with half of the nodes, those that follow it in a circle: all nodes together make all pairs.
+    wanted : bool array (N, N)
+        ``wanted[i, j]``: the score of j given i is wanted.
+    places : int64 array (N,)
+        Where the column of each node without parents is.
+    native : tuple
+        From `FamilyScores.native`, of this thread.
+    scores, own : float64 arrays (columns, likelihoods, N), (columns, likelihoods)
+        Of the store.
+    """
+    data, recipes, terms, backend, _, card_index, extend = native
+    n = len(places)
+    partners, family, nothing = new_ints(n), new_ints(1), new_ints(0)
+    _, both, logs = _declared(nothing, 0, native)
+    declared = (both, logs, card_index)
+    alone, no_back = np.empty((scores.shape[1], 1)), np.empty((0, 0))
+    for j in children:
+        size = 0
+        for step in range(1, n // 2 + 1):
+            i = (j + step) % n
+            opposite = 2 * step == n and j > i  # met already from the other side
+            if not opposite and (wanted[i, j] or wanted[j, i]):
+                partners[size] = i
+                size += 1
+        family[0] = j
+        call_at(extend, (data, family, declared, nothing, recipes, terms, backend, alone, no_back))
+        for k in range(scores.shape[1]):
+            own[places[j], k] = alone[k, 0]
+        if size == 0:
+            continue
+        found, back = np.empty((scores.shape[1], size)), np.empty((scores.shape[1], size))
+        call_at(extend, (data, family, declared, partners[:size], recipes, terms, backend, found, back))
+        for k in range(scores.shape[1]):
+            for m in range(size):
+                i = partners[m]
+                if wanted[i, j]:
+                    scores[places[j], k, i] = found[k, m]
+                if wanted[j, i]:
+                    scores[places[i], k, j] = back[k, m]
 
 
 @entry

@@ -73,7 +73,7 @@ def _cost(child: int, parents: Any, size: int, wanted: Any, cards: Any, n: Any) 
     total = 0.0
     for c in range(len(wanted)):
         if wanted[c]:
-            total += min(cost_by_bitsets(n, cells, cards[c]), cost_by_rows(n, cells, cards[c]))
+            total += min(cost_by_bitsets(n, cells, cells, cards[c]), cost_by_rows(n, cells, cards[c]))
     return total
 
 
