@@ -153,9 +153,9 @@ def measure(settings: Settings) -> tuple[list[Table], list[Target], Any]:
             if crowded(found[sample]):
                 threads = AGRUM_THREADS[:1]  # on larger data its two threads would take minutes, and not count
     note = (
-        "Timed: for pyAgrum `learnDAG` with its data coded beforehand, on 1 or on 2 threads, whichever "
-        "is faster; for mapdag, on 1 thread, from codes to "
-        "the result, bitsets included. Both graphs are scored by mapdag under U+BDeu(1)."
+        "Timed: for pyAgrum `learnDAG` with its data coded beforehand, on 1 or on 2 threads, whichever is faster; for "
+        "mapdag, on as many threads as there are cores (its default), from codes to the result, bitsets included. "
+        "Both graphs are scored by mapdag under U+BDeu(1)."
     )
     agrum, agrum_ratios = against(found, "pyAgrum", "hc U+BDeu against pyAgrum", note)
     pgmpy, pgmpy_ratios = against(found, "pgmpy", "hc U+BDeu against pgmpy", "")
