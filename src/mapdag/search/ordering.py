@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial, reduce
 from typing import TYPE_CHECKING
 
 from mapdag.contracts import check_number
@@ -88,18 +89,21 @@ class _Search:
         orders.load_dag(run.best())
         best = self._walk(self._rounds)
         fruitless = 0
+        met: list[Graph] = []
+        mix = partial(recombine, finely=not orders.either_way)
         for start in range(1, self._starts):
             run.tell("searching", start, self._starts)
             if orders.work > self._most_work or fruitless == self._patience:
                 break
             before = math.fsum(best[1])
             orders.shuffle(run.rng)
-            best = recombine(best, self._walk(self._rounds))
+            met.append(self._walk(self._rounds))
+            best = mix(best, met[-1])
             self._offer(best)
             self._return_to(best)
-            best = recombine(best, self._walk(self._rounds // 4))
+            best = mix(best, self._walk(self._rounds // 4))
             fruitless = 0 if math.fsum(best[1]) - before > TOLERANCE else fruitless + 1
-        self._polish(best)
+        self._polish(reduce(mix, met, best))
 
     def _take_best(self) -> None:
         """Find the best of all graphs; kept if it is better by more than a tie."""

@@ -48,6 +48,7 @@ class Orders:
         self._order = new_order(list(range(n)))
         self._masks, self._masked = [0] * n, np.full(n, -1, dtype=np.int64)  # of which tree nodes
         self._pairs = np.argwhere(rules.fixed).tolist()
+        self.either_way = bool((rules.fixed & rules.fixed.T).any())  # whether pairs must be adjacent, no matter how
         must = rules.fixed & ~rules.allowed.T
         self._before = [frozenset(np.flatnonzero(must[:, x]).tolist()) for x in range(n)]
 

@@ -11,12 +11,14 @@ from mapdag.graphs.order import find_cycle, topological_order
 from mapdag.search.moves import TOLERANCE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     Graph = tuple[list[int], list[float]]
 
+_FEW = 12  # nodes taken together when parts of groups are tried
 
-def recombine(first: Graph, second: Graph) -> Graph:
+
+def recombine(first: Graph, second: Graph, *, finely: bool = False) -> Graph:
     """Improve a graph with parts of another one.
 
     Nodes whose parents differ form groups: those that are among the parents in which another one differs belong with
@@ -27,30 +29,50 @@ def recombine(first: Graph, second: Graph) -> Graph:
     ----------
     first, second : (masks, scores)
         Parents of each node as bit masks, and the scores of their families.
+    finely : bool
+        Whether to try parts of groups, too: single nodes that score better, with those on the cycles that they close,
+        a few at most.
 
     Returns
     -------
     (masks, scores)
     """
     masks, scores = list(first[0]), list(first[1])
-    groups = _groups(first[0], second[0])
-    gains = [sum(second[1][x] - first[1][x] for x in group) for group in groups]
-    left = dict(enumerate(groups))
-    for i in sorted(left, key=lambda i: (-gains[i], groups[i])):
-        if i in left and gains[i] >= -TOLERANCE:
-            chosen = _close(i, masks, second[0], left, gains)
-            for x in [x for g in chosen for x in left.pop(g)]:
-                masks[x], scores[x] = second[0][x], second[1][x]
+    _take_over(masks, scores, second, _groups(first[0], second[0]), len(masks))
+    if finely:
+        different = [[x] for x in range(len(masks)) if masks[x] != second[0][x]]
+        _take_over(masks, scores, second, different, _FEW)
     return masks, scores
 
 
+def _take_over(
+    masks: list[int], scores: list[float], second: Graph, groups: Sequence[Sequence[int]], most: int
+) -> None:
+    """Take groups of nodes from the second graph, at most so many together, where that gains something."""
+    gains = [sum(second[1][x] - scores[x] for x in group) for group in groups]
+    least = -TOLERANCE if most == len(masks) else TOLERANCE
+    left = dict(enumerate(groups))
+    for i in sorted(left, key=lambda i: (-gains[i], groups[i])):
+        if i in left and gains[i] >= least:
+            chosen = _close(i, masks, second[0], left, gains, most)
+            if sum(gains[g] for g in chosen) < least:
+                continue
+            for x in [x for g in chosen for x in left.pop(g)]:
+                masks[x], scores[x] = second[0][x], second[1][x]
+
+
 def _close(
-    first: int, masks: Sequence[int], other: Sequence[int], left: dict[int, list[int]], gains: Sequence[float]
+    first: int,
+    masks: Sequence[int],
+    other: Sequence[int],
+    left: Mapping[int, Sequence[int]],
+    gains: Sequence[float],
+    most: int,
 ) -> list[int]:
-    """Groups to take together with one of those that are left, so that there is no cycle; none if they gain nothing."""
+    """Groups to take together with one of those that are left, so that there is no cycle; none if there is no way."""
     group_of = {x: i for i, group in left.items() for x in group}
     tried, chosen, total = list(masks), [first], gains[first]
-    while total >= -TOLERANCE:
+    while len(chosen) <= most and (total >= -TOLERANCE or most == _FEW):
         for x in left[chosen[-1]]:
             tried[x] = other[x]
         order = topological_order(tried, transpose(tried))
