@@ -10,8 +10,11 @@ from hypothesis import strategies as st
 
 import mapdag as md
 from golden_data import dataset
+from mapdag.graphs.bitsets import transpose
+from mapdag.graphs.order import topological_order
 from mapdag.search import canonical_order
 from mapdag.search.moves import TOLERANCE
+from mapdag.search.recombination import recombine
 
 
 def rearranged(data, rng, *, rows=True, names=True, levels=True):
@@ -334,3 +337,36 @@ def test_ctrl_c_ends_the_search_of_all_graphs():
         assert result.score == md.hill_climb(data).score
         with pytest.raises(KeyboardInterrupt):
             md.learn(data, catch_interrupt=False)
+
+
+def _random_graph(rng, n):
+    order = rng.permutation(n)
+    masks = [0] * n
+    for place, x in enumerate(order):
+        for p in order[:place]:
+            if rng.random() < 0.3:
+                masks[x] |= 1 << int(p)
+    return masks, rng.normal(size=n).tolist()
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_recombined_graphs_are_graphs_and_no_worse(seed):
+    rng = np.random.default_rng(seed)
+    first, second = _random_graph(rng, 12), _random_graph(rng, 12)
+    coarse, fine = recombine(first, second), recombine(first, second, finely=True)
+    for masks, scores in (coarse, fine):
+        assert len(topological_order(masks, transpose(masks))) == 12
+        assert sum(scores) >= sum(first[1]) - 1e-9
+        for x in range(12):
+            assert (masks[x], scores[x]) in ((first[0][x], first[1][x]), (second[0][x], second[1][x]))
+    assert sum(fine[1]) >= sum(coarse[1]) - 1e-9
+
+
+def test_part_of_a_group_is_taken_with_the_nodes_on_the_cycles_that_it_closes():
+    # 0 -> 1 against 1 -> 0, which gains, tied into one group by node 2 to node 3, where the first graph is far better.
+    first = [0b0000, 0b0101, 0b1000, 0b0000], [-10.0, -5.0, -1.0, -1.0]
+    second = [0b0010, 0b0000, 0b0000, 0b0100], [-2.0, -4.0, -9.0, -9.0]
+    assert recombine(first, second) == first
+    masks, scores = recombine(first, second, finely=True)
+    assert masks == [0b0010, 0b0000, 0b1000, 0b0000]
+    assert scores == [-2.0, -4.0, -1.0, -1.0]
