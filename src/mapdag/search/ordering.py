@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from mapdag.search.result import Result
 
 _STARTS = 12  # orders to start from, and one more for every so many nodes, unless the work allows fewer
-_NODES_PER_START = 20
+_NODES_PER_START = 30
 _FRUITLESS = 4  # starts in a row without a gain after which the search ends, and one more for so many nodes
-_NODES_PER_FRUITLESS = 50
+_NODES_PER_FRUITLESS = 80
 # How much counting the search may take, in passes over all pairs of nodes (hill climbing takes two or three).
 _PASSES = 3000.0
 _PASSES_PER_NODE = 10.0
