@@ -394,3 +394,30 @@ def test_contradictory_priors_are_refused():
     certain = md.learn(data, md.CS({"asia->smoke": 1, "smoke->dysp": (0, 0, 1)}) + md.BDeu(1))
     assert certain.dag.has_arc("asia", "smoke")
     assert not certain.dag.has_arc("smoke", "dysp")
+
+
+@pytest.mark.parametrize("n_nodes", [2, 5, 6])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_both_directions_of_a_pair_are_scored_from_one_table(n_nodes, threads):
+    rng = np.random.default_rng(n_nodes)
+    cards = [2, 3, 4, 2, 70, 3][:n_nodes]
+    # The highest level of each column never occurs, so that BDs and BDeu differ, and so do the two directions of BDs.
+    rows = np.column_stack([rng.integers(0, max(card - 1, 2), 3000) for card in cards]).tolist()
+    data = as_dataset(rows, cards)
+    likelihoods = [md.BDeu(1), md.BDs(10), md.K2(), md.BIC(), md.fNML(), md.qNML(), md.BDeu(1e6)]
+    cache = FamilyCache(data, likelihoods, threads=threads)
+    wanted = rng.random((n_nodes, n_nodes)) < 0.7
+    np.fill_diagonal(wanted, val=False)
+    assert list(cache.pair_up(wanted)) == [n_nodes]
+    assert cache.families == n_nodes + wanted.sum()
+    places = store.find_roots(cache.zobrist, cache.store)
+    families = FamilyScores(data, likelihoods)
+    for child in range(n_nodes):
+        assert cache.store[3][places[child]].tolist() == families.family(child, []).tolist()
+        for parent in range(n_nodes):
+            found = cache.store[2][places[child], :, parent]
+            if wanted[parent, child]:
+                assert found.tolist() == families.family(child, [parent]).tolist()
+            else:
+                assert np.isnan(found).all()
+    assert list(cache.pair_up(wanted)) == []  # known by now

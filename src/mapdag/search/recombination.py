@@ -38,27 +38,26 @@ def recombine(first: Graph, second: Graph, *, finely: bool = False) -> Graph:
     (masks, scores)
     """
     masks, scores = list(first[0]), list(first[1])
-    _take_over(masks, scores, second, _groups(first[0], second[0]), len(masks))
+    _take_over(masks, scores, second, _groups(first[0], second[0]), finely=False)
     if finely:
         different = [[x] for x in range(len(masks)) if masks[x] != second[0][x]]
-        _take_over(masks, scores, second, different, _FEW)
+        _take_over(masks, scores, second, different, finely=True)
     return masks, scores
 
 
 def _take_over(
-    masks: list[int], scores: list[float], second: Graph, groups: Sequence[Sequence[int]], most: int
+    masks: list[int], scores: list[float], second: Graph, groups: Sequence[Sequence[int]], *, finely: bool
 ) -> None:
-    """Take groups of nodes from the second graph, at most so many together, where that gains something."""
+    """Take groups of nodes from the second graph where that gains something; whole groups, where nothing is lost."""
     gains = [sum(second[1][x] - scores[x] for x in group) for group in groups]
-    least = -TOLERANCE if most == len(masks) else TOLERANCE
+    least = TOLERANCE if finely else -TOLERANCE
     left = dict(enumerate(groups))
     for i in sorted(left, key=lambda i: (-gains[i], groups[i])):
         if i in left and gains[i] >= least:
-            chosen = _close(i, masks, second[0], left, gains, most)
-            if sum(gains[g] for g in chosen) < least:
-                continue
-            for x in [x for g in chosen for x in left.pop(g)]:
-                masks[x], scores[x] = second[0][x], second[1][x]
+            chosen = _close(i, masks, second[0], left, gains, finely=finely)
+            if sum(gains[g] for g in chosen) >= least:
+                for x in [x for g in chosen for x in left.pop(g)]:
+                    masks[x], scores[x] = second[0][x], second[1][x]
 
 
 def _close(
@@ -67,12 +66,16 @@ def _close(
     other: Sequence[int],
     left: Mapping[int, Sequence[int]],
     gains: Sequence[float],
-    most: int,
+    *,
+    finely: bool,
 ) -> list[int]:
-    """Groups to take together with one of those that are left, so that there is no cycle; none if there is no way."""
+    """Groups to take together with one of those that are left, so that there is no cycle; none if there is no way.
+
+    Whole groups must gain something at every step; single nodes may lose on the way, but are few.
+    """
     group_of = {x: i for i, group in left.items() for x in group}
     tried, chosen, total = list(masks), [first], gains[first]
-    while len(chosen) <= most and (total >= -TOLERANCE or most == _FEW):
+    while len(chosen) <= _FEW if finely else total >= -TOLERANCE:
         for x in left[chosen[-1]]:
             tried[x] = other[x]
         order = topological_order(tried, transpose(tried))
