@@ -421,3 +421,10 @@ def test_both_directions_of_a_pair_are_scored_from_one_table(n_nodes, threads):
             else:
                 assert np.isnan(found).all()
     assert list(cache.pair_up(wanted)) == []  # known by now
+
+
+def test_without_rows_there_is_nothing_to_pair_up_and_no_arc():
+    data = md.Dataset(list("abcd"), [["x", "y"]] * 4, np.zeros((4, 0), dtype=np.uint8))
+    assert list(FamilyCache(data, [md.BDeu(1)]).pair_up(~np.eye(4, dtype=np.bool_))) == []
+    result = md.learn(data, "BDeu(1)", search="hc")
+    assert (result.score, result.dag.arcs) == (0.0, ())

@@ -96,13 +96,13 @@ class FamilyCache:
     def pair_up(self, wanted: NDArray[np.bool_]) -> Iterator[int]:
         """Score every node alone and with each single parent that is wanted, ``wanted[parent, child]``, in steps.
 
-        Both directions of a pair share one table. Yields how many nodes are done; nothing where all is known, or where
-        no compiled way there is.
+        Both directions of a pair share one table. Yields how many nodes are done; nothing where all is known, where
+        there are no rows, or where Python must be asked.
         """
         from mapdag.search.store import fill_pairs, find_roots
 
         n = self.data.n_columns
-        if not self._scores.is_compiled or not (wanted & ~self._paired).any():
+        if not self._scores.is_compiled or self.data.n_rows == 0 or not (wanted & ~self._paired).any():
             return
         while self.store[7][0] + n > len(self.store[2]):
             self.grow()
