@@ -109,7 +109,7 @@ class Likelihood:
 
         out = np.empty((1, 1))
         codes, numbers = np.array([KINDS[recipe.kind]]), np.array([[recipe.x, recipe.y]])
-        score_tables(table.batch().arrays(), codes, numbers, new_terms(table.total), out)
+        score_tables(table.batch().arrays(), codes, numbers, new_terms(table.total, table.fractions), out)
         return float(out[0, 0])
 
     def __repr__(self) -> str:

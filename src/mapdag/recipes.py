@@ -25,7 +25,7 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from mapdag.kernels import entry, inner
+from mapdag.kernels import entry, inner, part
 from mapdag.terms import (
     REGRET,
     RISING_EACH,
@@ -59,11 +59,11 @@ def _sum(counts: Any, start: int, end: int, f: int, x: float, terms: Any) -> Any
 
 @overload(_sum, strict=False)
 def _compiled_sum(counts: Any, start: Any, end: Any, f: Any, x: Any, terms: Any) -> Any:
-    """Whole counts are summed in fixed point; other ones, from weighted rows, as doubles."""
+    """Whole counts are looked up; the terms of other ones, from weighted rows, are computed each time."""
     del start, end, f, x, terms
 
-    def real(counts: Any, start: int, end: int, f: int, x: float, terms: Any) -> Any:  # noqa: ARG001
-        return sum_terms_real(counts, start, end, f, x)
+    def real(counts: Any, start: int, end: int, f: int, x: float, terms: Any) -> Any:
+        return sum_terms_real(counts, start, end, f, x, terms[0])
 
     def whole(counts: Any, start: int, end: int, f: int, x: float, terms: Any) -> Any:
         return sum_terms(counts, start, end, find_slot(f, x, terms[1], terms[2]), terms)
@@ -71,22 +71,10 @@ def _compiled_sum(counts: Any, start: Any, end: Any, f: Any, x: Any, terms: Any)
     return real if isinstance(counts.dtype, types.Float) else whole
 
 
+@part
 def _difference(more: Any, less: Any, terms: Any) -> float:
     """Difference of two sums as one number."""
-    raise NotImplementedError
-
-
-@overload(_difference, strict=False, inline="always")
-def _compiled_difference(more: Any, less: Any, terms: Any) -> Any:
-    del less, terms
-
-    def real(more: Any, less: Any, terms: Any) -> Any:  # noqa: ARG001
-        return (more[0] - less[0]) + (more[1] - less[1])
-
-    def whole(more: Any, less: Any, terms: Any) -> Any:
-        return to_float(more[0] - less[0], more[1] - less[1], terms[0])
-
-    return real if isinstance(more.dtype, types.Float) else whole
+    return to_float(more[0] - less[0], more[1] - less[1], terms[0])
 
 
 @inner

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 XLOGX, RISING_ONCE, RISING_EACH, REGRET = 0, 1, 2, 3
 
-_EMPTY = np.int64(-(2**63))  # a look-up entry that is not computed yet
+EMPTY = np.int64(-(2**63))  # a look-up entry that is not computed yet
 _HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
 _LN2_HI, _LN2_LO = 0.6931471803691238, 1.9082149292705877e-10  # hi has 21 trailing zero bits: e * hi is exact
 _LOG_BITS = 7
@@ -169,7 +169,7 @@ def _rising(kind: int, a: float, offset: float, n: int, scale: float, words: Any
         return _fixed(_rising_far(a, float(n)) + (n - 1) * math.log(a), 0.0, scale)
     # n log n - n carries the bulk exactly; the rest is of the order of log n.
     if n < len(words):
-        if words[n, 0] == _EMPTY:
+        if words[n, 0] == EMPTY:
             _fill(n, scale, words, reals)
         high, low, log_n, inverse = words[n, 0], words[n, 1], reals[n, 0], reals[n, 1]
     else:
@@ -223,7 +223,7 @@ def _term(kind: int, param: float, offset: float, n: int, scale: float, words: A
     if kind in (RISING_ONCE, RISING_EACH):
         return _rising(kind, param, offset, n, scale, words, reals)
     if n < len(words):
-        if words[n, 0] == _EMPTY:
+        if words[n, 0] == EMPTY:
             _fill(n, scale, words, reals)
         high, low = words[n, 0], words[n, 1]
     else:
@@ -273,6 +273,14 @@ def _first_factors(a: float, offset: float) -> float:
     return rest + (offset - _HALF_LOG_2PI)
 
 
+@inner
+def constants_of(kind: int, param: float) -> tuple[float, float]:
+    """Parts of a function's terms that do not depend on the count: what `term_of` takes."""
+    offset = _offset(kind, param)
+    # Where the series serves.
+    return offset, _first_factors(param, offset) if kind == RISING_ONCE and param <= 1.0 else 0.0
+
+
 @part
 def _continued(a: float, first: float, n: int, scale: float, series: Any) -> tuple[int, int]:
     """Rising factorial of a <= 1, less log a: that of 0, and a power series in a for what a changes."""
@@ -299,12 +307,11 @@ def _make_run(i: int, kind: int, param: float, values: Any, index: Any) -> int:
     start = np.int64(index[_SLOTS, 0])
     index[_SLOTS, 0] += length
     index[_SLOTS, 1] += 1
-    index[i, _KIND], index[i, _PARAM], index[i, _OFFSET] = kind, param, _offset(kind, param)
+    index[i, _KIND], index[i, _PARAM] = kind, param
+    index[i, _OFFSET], index[i, _FIRST] = constants_of(kind, param)
     index[i, _START], index[i, _LENGTH] = start, length
-    # Where the series serves, only few functions are worth long runs, which do not all stay in the cache.
-    index[i, _FIRST] = _first_factors(param, index[i, _OFFSET]) if kind == RISING_ONCE and param <= 1.0 else 0.0
     for n in range(start, start + length):
-        values[n, 0] = _EMPTY
+        values[n, 0] = EMPTY
     values[start, 0], values[start, 1] = 0, 0  # a count of zero adds nothing
     return i
 
@@ -314,26 +321,31 @@ def find_slot(kind: int, param: float, values: Any, index: Any) -> int:
     """Slot of a function in the memo; it is made where there is none, and lengthened where it is much used."""
     i = _hash_slot(kind, param, index)
     index[i, _USES] += 1
+    # Where the series serves, only few functions are worth long runs, which do not all stay in the cache.
     if index[i, _LENGTH] == 0 or index[i, _USES] == (_VERY_MUCH if index[i, _FIRST] else _MUCH):
         return _make_run(i, kind, param, values, index)
     return i
 
 
 @inner
-def _new_term(n: int, slot: int, terms: Any) -> tuple[int, int]:
-    """Compute one term, and remember it where there is room: by the same formula in either case.
-
-    Sums must not depend on what came before.
-    """
-    scale, values, index, words, reals, series = terms
-    kind, param, first = np.int64(index[slot, _KIND]), index[slot, _PARAM], index[slot, _FIRST]
+def term_of(kind: int, param: float, constants: Any, n: int, terms: Any) -> tuple[int, int]:
+    """One term, in two words of fixed point, by the one formula for it: sums must not depend on who computes it when."""
+    scale, _, _, words, reals, series = terms
+    offset, first = constants
     if first != 0.0 and _SHORT <= n < len(series[0]):
         bases = series[0]
-        if bases[n, 0] == _EMPTY:
+        if bases[n, 0] == EMPTY:
             bases[n, 0], bases[n, 1] = _rising(RISING_ONCE, 0.0, _HALF_LOG_2PI, n, scale, words, reals)
-        high, low = _continued(param, first, n, scale, series)
-    else:
-        high, low = _term(kind, param, index[slot, _OFFSET], n, scale, words, reals)
+        return _continued(param, first, n, scale, series)
+    return _term(kind, param, offset, n, scale, words, reals)
+
+
+@inner
+def _new_term(n: int, slot: int, terms: Any) -> tuple[int, int]:
+    """Compute one term, and remember it where there is room."""
+    values, index = terms[1], terms[2]
+    constants = index[slot, _OFFSET], index[slot, _FIRST]
+    high, low = term_of(np.int64(index[slot, _KIND]), index[slot, _PARAM], constants, n, terms)
     if n < index[slot, _LENGTH]:
         place = np.int64(index[slot, _START]) + n
         values[place, 0], values[place, 1] = high, low
@@ -353,11 +365,11 @@ def sum_terms(counts: Any, start: int, end: int, slot: int, terms: Any) -> tuple
     high, low = np.int64(0), np.int64(0)
     for c in range(start, end):
         n = np.int64(counts[c])
-        if n < length and values[base + n, 0] != _EMPTY:
+        if n < length and values[base + n, 0] != EMPTY:
             high += values[base + n, 0]
             low += values[base + n, 1]
             continue
-        if length <= n < most and series[0][n, 0] != _EMPTY:
+        if length <= n < most and series[0][n, 0] != EMPTY:
             more, less = _continued(param, first, n, scale, series)
         else:
             more, less = _new_term(n, slot, terms)
@@ -367,13 +379,14 @@ def sum_terms(counts: Any, start: int, end: int, slot: int, terms: Any) -> tuple
 
 
 @inner
-def sum_terms_real(counts: Any, start: int, end: int, kind: int, param: float) -> tuple[float, float]:
-    """Sum of f(count) for counts that are not whole numbers, as an unevaluated sum of two doubles."""
-    high, low = 0.0, 0.0
+def sum_terms_real(counts: Any, start: int, end: int, kind: int, param: float, scale: float) -> tuple[int, int]:
+    """Sum of f(count) for counts that are not whole numbers, in two words of fixed point like `sum_terms`."""
+    high, low = np.int64(0), np.int64(0)
     for c in range(start, end):
         if counts[c] > 0:
-            high, error = _two_sum(high, _term_real(kind, param, counts[c]))
-            low += error
+            more, less = _fixed(_term_real(kind, param, counts[c]), 0.0, scale)
+            high += more
+            low += less
     return high, low
 
 
@@ -391,20 +404,24 @@ def _series(most: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     for k in range(_POWERS):
         term *= inverse
         powers[_SHORT + 1 :, k] = np.cumsum(term) * ((-1.0) ** k / (k + 1))
-    return np.full((most, 2), _EMPTY), powers
+    return np.full((most, 2), EMPTY), powers
 
 
-def new_terms(total: float) -> tuple[Any, ...]:
+def new_terms(total: float, fractions: int = 0) -> tuple[Any, ...]:
     """Make what one thread needs to sum terms for data of one size: (scale, values, index, words, reals, series).
 
     Parameters
     ----------
     total : float
         Number of rows, or the sum of their weights: no count may exceed it.
+    fractions : int
+        How many counts there are at most in one table, if they are not whole.
     """
-    # A family's sum stays below 32 n in absolute value, so that this many fractional bits never overflow.
-    scale = 2.0 ** (57 - max(1, math.ceil(math.log2(max(total, 2)))))
-    words = np.full((int(min(total, _WHOLE)) + 1, 2), _EMPTY)
+    # A family's sum stays below 32 n in absolute value, so that this many fractional bits never overflow. Of counts
+    # below one the term can be as large as the log of the smallest float, however small the total is.
+    most = max(total, 32 * fractions, 2)
+    scale = 2.0 ** (57 - math.ceil(math.log2(most)))
+    words = np.full((int(min(total, _WHOLE)) + 1, 2), EMPTY)
     # The last row of the index says how much of the values and how many slots are in use.
     memo = np.empty((1 << 20, 2), dtype=np.int64), np.zeros((_SLOTS + 1, 7))
     return scale, *memo, words, np.empty(words.shape), _series(int(min(total, _LONG)) + 1)
@@ -413,13 +430,13 @@ def new_terms(total: float) -> tuple[Any, ...]:
 _own = threading.local()
 
 
-def terms_of_thread(total: float) -> tuple[Any, ...]:
+def terms_of_thread(total: float, fractions: int = 0) -> tuple[Any, ...]:
     """Return `new_terms` of this thread: the same as the last time where the size is, with all that it remembers.
 
     What is made of them is to be used in this thread only.
     """
     kept = getattr(_own, "kept", None)
-    if kept is None or kept[0] != total:
-        kept = _own.kept = total, new_terms(total)
+    if kept is None or kept[0] != (total, fractions):
+        kept = _own.kept = (total, fractions), new_terms(total, fractions)
     terms: tuple[Any, ...] = kept[1]
     return terms

@@ -45,9 +45,10 @@ class Counter:
         self._backend = backend
         self.codes = data.codes
         self.cards = data.cards
-        self.weights = data.weights
+        self.weights = data.exact_weights
         self.total: float = data.total
         self.n_nodes, self.n_rows = data.codes.shape
+        self.fractions = self.n_rows if self.weights is not None and self.weights.dtype.kind == "f" else 0
         values, self.card_index = np.unique(self.cards, return_inverse=True)
         self.card_values = values.astype(np.float64)
         self._declared: dict[int, tuple[NDArray[np.float64], NDArray[np.float64]]] = {}

@@ -157,6 +157,11 @@ class CountTable:
         total: float = self.counts.sum().item()
         return total
 
+    @property
+    def fractions(self) -> int:
+        """Cells with counts that need not be whole: all or none."""
+        return len(self.counts) if self.counts.dtype.kind == "f" else 0
+
     def dense(self) -> NDArray[np.int64] | NDArray[np.float64]:
         """Return the observed configurations as a full array, one row each, one column per declared level."""
         full: NDArray[Any] = np.zeros((self.q_obs, self.r), dtype=self.counts.dtype)

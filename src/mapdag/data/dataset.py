@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -157,12 +158,24 @@ class Dataset:
         return len(self.names)
 
     @property
+    def exact_weights(self) -> NDArray[np.int64] | NDArray[np.float64] | None:
+        """Weights that add up without error, hence to the same sum in any order, if the rows have any.
+
+        Fractions become multiples of a power of two that is about 2^-52 of their sum, or less: what is lost is what the
+        sum of all would lose at the least.
+        """
+        if self.weights is None or self.weights.dtype.kind != "f" or not len(self.weights):
+            return self.weights
+        bits = min(52 - math.frexp(self.total)[1], 1000)
+        rounded: NDArray[np.float64] = np.ldexp(np.maximum(np.rint(np.ldexp(self.weights, bits)), 1.0), -bits)
+        return rounded
+
+    @property
     def total(self) -> int | float:
         """Number of observations: the sum of the weights, or the number of rows."""
         if self.weights is None:
             return self.n_rows
-        total = self.weights.sum()
-        return int(total) if self.weights.dtype.kind == "i" else float(total)
+        return int(self.weights.sum()) if self.weights.dtype.kind == "i" else math.fsum(self.weights)
 
     @property
     def cards(self) -> NDArray[np.int64]:

@@ -209,4 +209,4 @@ class FamilyScores:
     def _terms(self) -> Any:
         from mapdag.terms import terms_of_thread
 
-        return terms_of_thread(self._counter.total)
+        return terms_of_thread(self._counter.total, self._counter.fractions)

@@ -64,7 +64,9 @@ def best_dags(data: Any, objective: Goal = DEFAULT, *, k: int = 10, **options: A
     check_whole("k", k, least=1)
     plan = Plan.make(**{**options, "search": "exact"})
     goal = parse(objective)
-    cache = plan.options.make_cache(as_dataset(data), [goal])
+    table = as_dataset(data)
+    arranged, alike = plan.arrange(table)
+    cache = plan.options.make_cache(arranged, [goal])
     lattice = open_lattice(goal, cache, plan.options, copies=2)
     try:
         ranking = _Ranking(lattice, k)
@@ -77,11 +79,14 @@ def best_dags(data: Any, objective: Goal = DEFAULT, *, k: int = 10, **options: A
                 break
             found.append(graph)
             lattice.watch.tell("ranking", len(found), k)
+        results = [as_result(list(parents), lattice, cache) for _, parents in found]
+        results.sort(key=lambda result: TIE * result.dag.n_arcs - result.score)
     except (EarlyEndError, KeyboardInterrupt) as end:
-        return (stopped_early(end, goal, cache, plan.options, lattice.watch),)
-    results = [as_result(list(parents), lattice, cache) for _, parents in found]
-    results.sort(key=lambda result: TIE * result.dag.n_arcs - result.score)
-    return tuple(replace(result, seconds=lattice.watch.seconds) for result in results)
+        results = [stopped_early(end, goal, cache, plan.options, lattice.watch)]
+    return tuple(
+        replace(each, dag=each.dag.reordered(table.names), data=table, alike=alike, seconds=lattice.watch.seconds)
+        for each in results
+    )
 
 
 class _Ranking:

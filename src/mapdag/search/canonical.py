@@ -11,7 +11,6 @@ table (but for designs of rare symmetry); nothing in the data can tell them apar
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 
     from mapdag.data import Dataset
 
-_DIGITS = 6  # decimals of scores where weights are fractions
 
 
 @dataclass(frozen=True)
@@ -88,9 +86,6 @@ def _pairs(data: Dataset, groups: tuple[tuple[int, ...], ...]) -> NDArray[np.uin
     for i in (i for group in groups for i in group):
         others = [j for j in every if j != i]
         found[i, others] = scores.extensions(i, (), others)[0]
-    # Sums of fractions depend on the order of the rows in their last digits.
-    if data.weights is not None and data.weights.dtype.kind == "f":
-        found = np.round(found, _DIGITS)
     return (found + 0.0).view(np.uint64)
 
 
@@ -126,10 +121,7 @@ def _whole(weights: NDArray[np.generic] | None) -> NDArray[np.uint64]:
 def _entropies(data: Dataset) -> NDArray[np.float64]:
     """Entropy of every column: a sum over the sorted counts, so that neither rows nor labels matter."""
     found = np.empty(data.n_columns)
-    weights = data.weights
-    if weights is not None and weights.dtype.kind == "f":
-        # In fixed point, so that the order of the rows does not matter for the sums either.
-        weights = np.rint(np.ldexp(weights, 52 - math.frexp(math.fsum(weights))[1]))
+    weights = data.exact_weights
     for i in range(data.n_columns):
         counts = np.sort(np.bincount(data.codes[i], weights=weights, minlength=int(data.cards[i])))
         shares = counts[counts > 0] / counts.sum()

@@ -13,7 +13,7 @@ import numpy as np
 
 from mapdag.kernels import bits_of, entry, inner, new_floats, new_ints, part, popcount
 from mapdag.recipes import DECLARED, FACTORISED, OBSERVED, QUOTIENT, _constant, _pseudo_count
-from mapdag.terms import _EMPTY, REGRET, RISING_EACH, RISING_ONCE, XLOGX, _offset, _term, to_float
+from mapdag.terms import EMPTY, REGRET, RISING_EACH, RISING_ONCE, XLOGX, constants_of, term_of, to_float
 
 CHUNK = 10  # bits of a place that are looked up at a time
 CHUNKS = 3
@@ -22,7 +22,7 @@ _FULL = 1 << 22  # terms that are remembered at most
 
 
 def new_memo(n_rows: int, code: int) -> tuple[Any, ...]:
-    """Make one thread's memory of terms: (keys, offsets, terms, use).
+    """Make one thread's memory of terms: (keys, constants, terms, recent values of `_constant`).
 
     A BD score whose pseudo-count depends on the number of configurations has many functions of a count, the others two.
     """
@@ -32,13 +32,13 @@ def new_memo(n_rows: int, code: int) -> tuple[Any, ...]:
     length += 4 - length % 8
     slots = 1 << (_FULL // length).bit_length() - 1 if many else 16
     keys = np.zeros((slots + 1, 2), dtype=np.uint64)
-    return keys, np.zeros(slots), np.zeros((slots, length, 2), dtype=np.int64), np.zeros((1 << 12, 2))
+    return keys, np.zeros((slots, 2)), np.zeros((slots, length, 2), dtype=np.int64), np.zeros((1 << 12, 2))
 
 
 @part
-def _slot(kind: int, param: float, keys: Any, offsets: Any, known: Any) -> int:
+def _slot(kind: int, param: float, keys: Any, constants: Any, known: Any) -> int:
     """Where the terms of a function are remembered; all are forgotten when half of the room is taken."""
-    room = np.uint64(len(offsets))
+    room = np.uint64(len(constants))
     bits: Any = bits_of(param)
     name = np.uint64(kind + 1)
     first = (((bits + name) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(40)) & (room - np.uint64(1))
@@ -52,9 +52,9 @@ def _slot(kind: int, param: float, keys: Any, offsets: Any, known: Any) -> int:
             i = first
         keys[room, 0] += np.uint64(1)
         keys[i, 0], keys[i, 1] = bits, name
-        offsets[i] = _offset(kind, param)
+        constants[i, 0], constants[i, 1] = constants_of(kind, param)
         for n in range(known.shape[1]):
-            known[i, n, 0] = _EMPTY
+            known[i, n, 0] = EMPTY
     return i
 
 
@@ -66,8 +66,7 @@ def _add_sums(functions: Any, runs: Any, pool: Any, memo: Any, exact: Any, sums:
     are unpacked once for many families: each unpacking counts owners, which would take longer than all the rest.
     """
     kinds, params = functions
-    keys, offsets, known, _ = memo
-    scale, _, _, words, reals, _ = exact
+    keys, constants, known, _ = memo
     length = known.shape[1]
     half = np.uint64(pool.itemsize * 4)
     mask = (np.uint64(1) << half) - np.uint64(1)
@@ -75,16 +74,17 @@ def _add_sums(functions: Any, runs: Any, pool: Any, memo: Any, exact: Any, sums:
         kind, param = kinds[family], params[family]
         if kind < 0:
             continue
-        slot = _slot(kind, param, keys, offsets, known)
+        slot = _slot(kind, param, keys, constants, known)
+        fixed = constants[slot, 0], constants[slot, 1]
         high, low = np.int64(0), np.int64(0)
         for i in range(runs[family, 0], runs[family, 1]):
             both = np.uint64(pool[i])
             n, times = np.int64(both >> half), np.int64(both & mask)
             if n >= length:
-                more, less = _term(kind, param, offsets[slot], n, scale, words, reals)
+                more, less = term_of(kind, param, fixed, n, exact)
             else:
-                if known[slot, n, 0] == _EMPTY:
-                    found, rest = _term(kind, param, offsets[slot], n, scale, words, reals)
+                if known[slot, n, 0] == EMPTY:
+                    found, rest = term_of(kind, param, fixed, n, exact)
                     known[slot, n, 0], known[slot, n, 1] = found, rest
                 more, less = known[slot, n, 0], known[slot, n, 1]
             high += times * more
@@ -136,14 +136,16 @@ def score_families(child: Any, tallies: Any, recipe: Any, memo: Any, exact: Any,
     f, g = new_ints(size), new_ints(size)
     fx, gx = new_floats(size), new_floats(size)
     cells, totals = np.empty((size, 2), np.int64), np.empty((size, 2), np.int64)
+    priors, rests = new_floats(size), new_floats(size)
     log_r = math.log(r)
     mask = (1 << CHUNK) - 1
     for i in range(size):
         place = first + i
         n_parents: Any = popcount(np.uint64(place))
         f[i] = g[i] = -1
+        rests[i] = 0.0
         if n_parents > most or place & demanded != demanded:
-            out[i] = -np.inf
+            priors[i] = -np.inf
             continue
         parents, q, prior = 0, 1.0, 0.0
         rest = place
@@ -152,7 +154,7 @@ def score_families(child: Any, tallies: Any, recipe: Any, memo: Any, exact: Any,
             q *= declared[c, rest & mask]
             prior += odds[c, rest & mask]
             rest >>= CHUNK
-        out[i] = prior - base
+        priors[i] = prior
         family = parents | 1 << node
         cells[i, 0], cells[i, 1] = ends[family - 1], ends[family]
         totals[i, 0], totals[i, 1] = (ends[parents - 1] if parents else 0), ends[parents]
@@ -167,13 +169,13 @@ def score_families(child: Any, tallies: Any, recipe: Any, memo: Any, exact: Any,
             a, log_a = _pseudo_count(recipe, table, (-1.0, 0.0))
             fx[i], gx[i] = a, a * r
             f[i] = g[i] = RISING_EACH if a >= total else RISING_ONCE
-            out[i] += -total * log_r if a >= total else (n_positive - q_obs) * log_a - q_obs * log_r
+            rests[i] = -total * log_r if a >= total else (n_positive - q_obs) * log_a - q_obs * log_r
         else:
             if code == FACTORISED:
                 g[i], gx[i] = REGRET, float(r)
-            out[i] -= _constant_of(recipe, r, q, n_parents, total, recent)
+            rests[i] = -_constant_of(recipe, r, q, n_parents, total, recent)
     sums = np.zeros((size, 2), np.int64)
     _add_sums((f, fx), cells, pool, memo, exact, sums, 1)
     _add_sums((g, gx), totals, pool, memo, exact, sums, -1)
     for i in range(size):
-        out[i] += to_float(sums[i, 0], sums[i, 1], exact[0])
+        out[i] = ((to_float(sums[i, 0], sums[i, 1], exact[0]) + rests[i]) - base) + priors[i]

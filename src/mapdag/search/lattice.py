@@ -221,9 +221,15 @@ class Lattice:
 
     def _score_by_tables(self, child: Child, out: Floats) -> None:
         """Score weighted rows or one's own likelihood: family after family."""
+        from mapdag.search.families import CHUNK
+
         out[:] = -np.inf
         out[0] = 0.0
-        odds = self._odds[:, child.node]
+        odds = self._looked_up(child)[-1]
+        places = np.arange(child.size)
+        prior = np.zeros(child.size)
+        for chunk, mine in enumerate(odds):  # added up in the order of the kernel, as are the scores
+            prior += mine[places >> CHUNK * chunk & (1 << CHUNK) - 1]
         for place in range(child.size):
             more = range(place.bit_length(), len(child.candidates))
             if place.bit_count() >= self.most or not more:
@@ -232,9 +238,9 @@ class Lattice:
             parents = [child.candidates[i] for i in members(place)]
             extra = [child.candidates[i] for i in more]
             scores = self._families.extensions(child.node, parents, extra)[0]
-            prior = math.fsum(odds[parents]) + odds[extra]
-            out[[place | 1 << i for i in more]] = (scores - self.base[child.node]) + prior
-        out[np.arange(child.size) & child.demanded != child.demanded] = -np.inf
+            larger = [place | 1 << i for i in more]
+            out[larger] = (scores - self.base[child.node]) + prior[larger]
+        out[places & child.demanded != child.demanded] = -np.inf
 
     def starts(self) -> Ints:
         """Where the scores of each child begin."""

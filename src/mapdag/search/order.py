@@ -1,13 +1,12 @@
 """Search over orders of the nodes, compiled: each node in turn is moved to its best position.
 
-An order is a tuple of arrays over the nodes: `sequence`, the nodes in order; `position` of each (-1: its parents are
-not known yet); `nodes`, the tree node (see `mapdag.search.tree`) with the best parents of each among its predecessors;
-`dirty`, those whose position may not be the best.
+A search may be interrupted wherever something is not known yet: room must be made, or Python asked. It goes on where it
+was, so that when it is interrupted, and how often, leaves no trace. An `Order` is its whole position.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,11 +17,22 @@ from mapdag.search.moves import TOLERANCE
 from mapdag.search.store import OK, STATUS
 
 
-def new_order(sequence: list[int]) -> tuple[Any, ...]:
+class Order(NamedTuple):
+    """An order of the nodes under search, with the best parents of each among its predecessors."""
+
+    sequence: Any  # the nodes, in order
+    position: Any  # of each node in the sequence; -1: its parents are not known yet
+    nodes: Any  # for each node, the tree node (see `mapdag.search.tree`) that has its parents
+    dirty: Any  # for each node, whether its position may not be the best
+    cursor: Any  # one number: the node that is looked at, or will be next
+
+
+def new_order(sequence: list[int]) -> Order:
     """Make an order whose nodes have no parents yet."""
     n = len(sequence)
     positions, nodes = np.full(n, -1, dtype=np.int64), np.full(n, -1, dtype=np.int64)
-    return np.array(sequence, dtype=np.int64), positions, nodes, np.ones(n, dtype=np.bool_)
+    dirty, cursor = np.ones(n, dtype=np.bool_), np.zeros(1, dtype=np.int64)
+    return Order(np.array(sequence, dtype=np.int64), positions, nodes, dirty, cursor)
 
 
 @inner
@@ -36,7 +46,7 @@ def _trace_at(child: int, before: Any, search: Any, store: Any, tree: Any) -> An
 @inner
 def _settle(child: int, node: int, order: Any, kept: Any) -> None:
     """Note the new parents of a node; it and the parents that it won or lost become dirty."""
-    nodes, dirty = order[2], order[3]
+    nodes, dirty = order.nodes, order.dirty
     old = nodes[child]
     if old == node:
         return
@@ -54,7 +64,7 @@ def _settle(child: int, node: int, order: Any, kept: Any) -> None:
 @inner
 def _place(first: int, last: int, moved: int, order: Any, search: Any, store: Any, tree: Any) -> bool:
     """Find the parents of the nodes from one position to another; if one node `moved`, of those that it concerns."""
-    sequence, position = order[0], order[1]
+    sequence, position = order.sequence, order.position
     before = np.zeros(tree[2].shape[1], np.uint64)
     for i in range(last + 1):
         child = sequence[i]
@@ -79,7 +89,7 @@ def _best_slot(x: int, step: int, order: Any, search: Any, store: Any, tree: Any
         -1 where something is not known yet.
     gain : float
     """
-    sequence, position, nodes, _ = order
+    sequence, position, nodes = order.sequence, order.position, order.nodes
     best, relevant = tree[1], tree[10]
     allowed, fixed, _ = search[0]
     before = np.zeros(tree[2].shape[1], np.uint64)
@@ -121,49 +131,56 @@ def _best_slot(x: int, step: int, order: Any, search: Any, store: Any, tree: Any
 
 
 @inner
-def _improve(x: int, order: Any, search: Any, store: Any, tree: Any) -> Any:
-    """Move one node to its best position; returns what that gained, or -1 where something is not known yet."""
+def _improve(x: int, order: Any, search: Any, store: Any, tree: Any) -> bool:
+    """Move one node to its best position; tells whether that could be done, or something is not known yet.
+
+    In the latter case nothing has changed but what is known: doing it again does the same.
+    """
     left, gain_left = _best_slot(x, -1, order, search, store, tree)
     if left < 0:
-        return -1.0
+        return False
     right, gain_right = _best_slot(x, 1, order, search, store, tree)
     if right < 0:
-        return -1.0
-    here = order[1][x]
-    slot, gain = (left, gain_left) if gain_left >= gain_right else (right, gain_right)
+        return False
+    here = order.position[x]
+    slot = left if gain_left >= gain_right else right
     if slot != here:
-        sequence, step, i = order[0], 1 if slot > here else -1, here
+        sequence, step, i = order.sequence, 1 if slot > here else -1, here
         while i != slot:
             sequence[i] = sequence[i + step]
             i += step
         sequence[slot] = x
+        # All parents that this asks for were found on the way to the best position: it cannot be interrupted.
         _place(min(here, slot), max(here, slot), x, order, search, store, tree)
-    order[3][x] = False
-    return gain
+    order.dirty[x] = False
+    return True
 
 
 @entry
 def sweep(order: Any, budget: int, search: Any, store: Any, tree: Any) -> Any:
-    """Move dirty nodes to their best positions until none is left or `budget` of them were looked at.
+    """Move dirty nodes to their best positions, round after round, until none is left or `budget` were looked at.
 
     Nodes whose parents are not known are placed first. `search` is (rules, problem, address of `trace`).
     """
-    dirty = order[3]
-    for i in range(len(dirty)):
-        if order[1][order[0][i]] < 0:
-            if not _place(i, len(dirty) - 1, -1, order, search, store, tree):
+    sequence, position, dirty, cursor = order.sequence, order.position, order.dirty, order.cursor
+    n = len(dirty)
+    for i in range(n):
+        if position[sequence[i]] < 0:
+            if not _place(i, n - 1, -1, order, search, store, tree):
                 return store[7][STATUS]
             break
-    left = True
-    while left:
-        left = False
-        for x in range(len(dirty)):
-            if not dirty[x]:
-                continue
+    clean = 0  # nodes in a row that are not dirty
+    while clean < n:
+        x = cursor[0]
+        if dirty[x]:
             if budget == 0:
                 return PAUSED
             budget -= 1
-            left = True
-            if _improve(x, order, search, store, tree) < 0:
+            if not _improve(x, order, search, store, tree):
                 return store[7][STATUS]
+            clean = 0
+        else:
+            clean += 1
+        cursor[0] = x + 1 if x + 1 < n else 0
+    cursor[0] = 0
     return CONVERGED

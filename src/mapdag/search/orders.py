@@ -75,12 +75,13 @@ class Orders:
 
     def dirty_all(self) -> None:
         """Have every node looked at again."""
-        self._order[3][:] = True
+        self._order.dirty[:] = True
 
     def load(self, sequence: Sequence[int]) -> None:
         """Go on from another order; the nodes that get other parents become dirty."""
-        self._order[0][:] = sequence
-        self._order[1][:] = -1
+        self._order.sequence[:] = sequence
+        self._order.position[:] = -1
+        self._order.cursor[:] = 0
 
     def shuffle(self, rng: np.random.Generator) -> None:
         """Put all nodes into a random order, required arcs permitting; every node is looked at."""
@@ -96,7 +97,7 @@ class Orders:
 
     def tuck(self, rng: np.random.Generator) -> None:
         """Turn an arc into a random node round: its end goes before its start with its ancestors; or the other way."""
-        masks, sequence = self.masks(), self._order[0].tolist()
+        masks, sequence = self.masks(), self._order.sequence.tolist()
         ends = [x for x, mask in enumerate(masks) if mask]
         if not ends:
             return
@@ -155,12 +156,12 @@ class Orders:
 
     def scores(self) -> list[float]:
         """Likelihood and log-odds of each family."""
-        found: list[float] = self._tree[1][self._order[2]].tolist()
+        found: list[float] = self._tree[1][self._order.nodes].tolist()
         return found
 
     def masks(self) -> list[int]:
         """Parents of each node, as bit masks."""
-        now = self._order[2]
+        now = self._order.nodes
         for x in np.flatnonzero(now != self._masked).tolist():
             self._masks[x] = int.from_bytes(self._tree[2][now[x]].tobytes(), "little")
         self._masked[:] = now
