@@ -78,7 +78,7 @@ class FamilyCache:
         """Make room for more scores."""
         from mapdag.search.store import grown
 
-        self.store = grown(self.store)
+        self.store = grown(self.store, 2 * len(self.store[2]), 2 * len(self.store[6]))
 
     def family(self, child: int, parents: Sequence[int]) -> Floats:
         """Scores of one family under each likelihood."""

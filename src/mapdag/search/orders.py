@@ -148,7 +148,7 @@ class Orders:
         if status == FULL:
             self._cache.grow()
         elif status == CROWDED:
-            self._tree = larger_tree(self._tree)
+            self._tree = larger_tree(self._tree, 2 * len(self._tree[0]), 2 * len(self._tree[5]))
         elif status == ASK:
             child, size, *parents = self._tree[11].tolist()
             self._cache.fetch(child, parents[:size], self._tree[12].copy())

@@ -36,11 +36,11 @@ def new_store(n_nodes: int, n_likelihoods: int, columns: int, singles: int) -> t
     )
 
 
-def grown(store: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Make a store of twice the size with the same content."""
-    keys, places, scores, own, single_keys, single_places, singles, used = store
-    larger = new_store(scores.shape[2], scores.shape[1], 2 * len(scores), 2 * len(singles))
-    larger[2][: len(scores)], larger[3][: len(own)], larger[6][: len(singles)] = scores, own, singles
+def grown(store: tuple[Any, ...], columns: int, singles: int) -> tuple[Any, ...]:
+    """Make a store with the same content, and room for so many columns and singles."""
+    keys, places, scores, own, single_keys, single_places, alone, used = store
+    larger = new_store(scores.shape[2], scores.shape[1], columns, singles)
+    larger[2][: len(scores)], larger[3][: len(own)], larger[6][: len(alone)] = scores, own, alone
     _rehash(keys, places, larger[0], larger[1])
     _rehash(single_keys, single_places, larger[4], larger[5])
     larger[7][:] = used

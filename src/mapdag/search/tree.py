@@ -56,9 +56,9 @@ def new_tree(n_nodes: int, n_rows: int, size: int, branches: int) -> tuple[Any, 
     )
 
 
-def larger_tree(tree: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Make a tree of twice the size with the same content."""
-    larger = new_tree(len(tree[8]), 0, 2 * len(tree[0]), 2 * len(tree[5]))
+def larger_tree(tree: tuple[Any, ...], size: int, branches: int) -> tuple[Any, ...]:
+    """Make a tree with the same content, and room for so many nodes and branches."""
+    larger = new_tree(len(tree[8]), 0, size, branches)
     for old, new in zip(tree, larger, strict=True):
         new[: len(old)] = old
     return larger
