@@ -92,7 +92,7 @@ def test_objectives_without_an_alpha_are_diagnosed_at_one_that_is_given(learned)
     assert found.sensitive_to_alpha == ()
     assert md.diagnose(learned.dag, learned.data, "BIC").alpha == 1
     assert md.diagnose(learned.dag, learned.data, "BDs(3)", alpha=5).alpha == 3
-    assert md.diagnose(learned.fit(), learned.data).objective == md.parse("MU(c=1)+BDs(1)")
+    assert md.diagnose(learned.fit(), learned.data).objective == md.parse("Support(3)+MU(c=1)+BDs(1)")
 
 
 def test_arcs_without_support_are_named():

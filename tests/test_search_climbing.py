@@ -130,8 +130,9 @@ def test_thirty_objectives_count_each_family_once():
 
 def test_the_cache_counts_what_it_has_not_seen():
     data = dataset("asia_1000")
-    cache = FamilyCache(data, [md.BDeu(1), md.BIC(), md.BDeu(1)])
-    assert len(cache.likelihoods) == 2
+    objectives = [md.parse(each) for each in ("BDeu(1)", "BIC", "MU(c=1)+BDeu(1)")]
+    cache = FamilyCache(data, objectives)
+    assert [cache.index(each) for each in objectives] == [0, 1, 0]
     everyone = np.ones(8, dtype=bool)
     everyone[:2] = False
     cache.fetch(0, [1], everyone)
@@ -275,8 +276,8 @@ def test_no_objective_is_refused():
         md.learn(dataset("asia_1000"), [])
 
 
-def test_the_default_objective_is_sparse_mu_bds():
-    assert str(md.learn(dataset("asia_1000")).objective) == "MU(c=1)+BDs(alpha=1)"
+def test_the_default_objective_is_sparse_mu_bds_with_support():
+    assert str(md.learn(dataset("asia_1000")).objective) == "Support(m=3)+MU(c=1)+BDs(alpha=1)"
     with pytest.warns(MapdagWarning, match="3 nodes"):
         md.learn(dataset("asia_1000").select(["asia", "tub", "smoke"]))
 
@@ -405,7 +406,7 @@ def test_both_directions_of_a_pair_are_scored_from_one_table(n_nodes, threads):
     rows = np.column_stack([rng.integers(0, max(card - 1, 2), 3000) for card in cards]).tolist()
     data = as_dataset(rows, cards)
     likelihoods = [md.BDeu(1), md.BDs(10), md.K2(), md.BIC(), md.fNML(), md.qNML(), md.BDeu(1e6)]
-    cache = FamilyCache(data, likelihoods, threads=threads)
+    cache = FamilyCache(data, [md.U() + each for each in likelihoods], threads=threads)
     wanted = rng.random((n_nodes, n_nodes)) < 0.7
     np.fill_diagonal(wanted, val=False)
     assert list(cache.pair_up(wanted)) == [n_nodes]
@@ -425,6 +426,6 @@ def test_both_directions_of_a_pair_are_scored_from_one_table(n_nodes, threads):
 
 def test_without_rows_there_is_nothing_to_pair_up_and_no_arc():
     data = md.Dataset(list("abcd"), [["x", "y"]] * 4, np.zeros((4, 0), dtype=np.uint8))
-    assert list(FamilyCache(data, [md.BDeu(1)]).pair_up(~np.eye(4, dtype=np.bool_))) == []
+    assert list(FamilyCache(data, [md.U() + md.BDeu(1)]).pair_up(~np.eye(4, dtype=np.bool_))) == []
     result = md.learn(data, "BDeu(1)", search="hc")
     assert (result.score, result.dag.arcs) == (0.0, ())

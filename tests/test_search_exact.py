@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import mapdag as md
 from mapdag.errors import CapacityError, GraphError, MapdagError, ParameterError
 from mapdag.objective import FamilyScores
-from mapdag.search import lattice, watch
+from mapdag.search import FamilyCache, lattice, watch
 from mapdag.search.constraints import Constraints, make_rules
 from mapdag.search.lattice import TIE, Lattice
 from mapdag.search.run import Options
@@ -110,7 +110,7 @@ def test_every_family_gets_the_score_of_the_library(problem, threads):
         rules = make_rules(Constraints(**constraints), goal.prior, data.names)
     except GraphError:
         return
-    problem = Lattice(data, goal, rules, Watch(Options(threads=threads)))
+    problem = Lattice(FamilyCache(data, [goal]), goal, rules, Watch(Options(threads=threads)))
     found = problem.scores()
     families = FamilyScores(data, [goal.likelihood])
     odds = goal.prior.log_odds(data.names)
@@ -227,7 +227,8 @@ def test_threads_that_count_different_sets_do_not_disturb_each_other():
     data = md.network("child").sample(100, seed=4)
     goal = md.parse("BDs(1)")
     rules = make_rules(Constraints(max_parents=3), goal.prior, data.names)
-    one, four = (Lattice(data, goal, rules, Watch(Options(threads=n))).scores() for n in (1, 4))
+    cache = FamilyCache(data, [goal])
+    one, four = (Lattice(cache, goal, rules, Watch(Options(threads=n))).scores() for n in (1, 4))
     assert np.array_equal(one, four)
 
 

@@ -39,7 +39,6 @@ def no_circumstances():
 def growth_all_the_time():
     """Room for next to nothing at first, and for one more each time that room is made: every moment is interrupted."""
     with pytest.MonkeyPatch.context() as patch:
-
         larger_store, new_store = store.grown, store.new_store
         larger_tree, new_tree = tree.larger_tree, tree.new_tree
         # Where room is made, sizes are given by position; at first, by name.
@@ -151,7 +150,9 @@ def tied_tables(draw):
         elif kind == 1:
             codes[x] = np.where(rng.random(rows) < 0.3, codes[x], (codes[x - 1] + codes[x // 2]) % cards[x])
     names = tuple(f"X{i}" for i in range(n))
-    return md.Dataset(names, {name: [str(i) for i in range(card)] for name, card in zip(names, cards, strict=True)}, codes)
+    return md.Dataset(
+        names, {name: [str(i) for i in range(card)] for name, card in zip(names, cards, strict=True)}, codes
+    )
 
 
 @given(data=tied_tables(), objective=st.sampled_from(OBJECTIVES))

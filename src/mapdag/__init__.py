@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from mapdag.io import read_arcs, read_graph, read_network, write_graph, write_network, write_table
     from mapdag.networks import BayesianNetwork, Distribution, fit, kl_divergence
     from mapdag.objective import Score, parse, score
-    from mapdag.priors import CS, MU, VSP, LogLinear, MaxParents, U
+    from mapdag.priors import CS, MU, VSP, LogLinear, MaxParents, Support, U
     from mapdag.reference import catalogue, network
     from mapdag.scores import AIC, BD, BDJ, BIC, K2, BDeu, BDs, Custom, LogLik, eBIC, fNML, qNML
     from mapdag.search import ArcPosteriors, Constraints, Result, arc_posteriors, best_dags, hill_climb, learn, tabu
@@ -72,6 +72,7 @@ __all__ = [
     "Prior",
     "Result",
     "Score",
+    "Support",
     "U",
     "alpha_star",
     "arc_posteriors",
@@ -120,7 +121,7 @@ _HOME = {
     "mapdag.io": "read_arcs read_graph read_network write_graph write_network write_table",
     "mapdag.networks": "BayesianNetwork Distribution fit kl_divergence",
     "mapdag.objective": "Score parse score",
-    "mapdag.priors": "CS MU VSP LogLinear MaxParents U",
+    "mapdag.priors": "CS MU VSP LogLinear MaxParents Support U",
     "mapdag.reference": "catalogue network",
     "mapdag.scores": "AIC BD BDJ BIC K2 BDeu BDs Custom LogLik eBIC fNML qNML",
     "mapdag.search": "ArcPosteriors Constraints Result arc_posteriors best_dags hill_climb learn tabu",

@@ -108,8 +108,8 @@ class Likelihood:
         from mapdag.terms import new_terms
 
         out = np.empty((1, 1))
-        codes, numbers = np.array([KINDS[recipe.kind]]), np.array([[recipe.x, recipe.y]])
-        score_tables(table.batch().arrays(), codes, numbers, new_terms(table.total, table.fractions), out)
+        recipes = np.array([KINDS[recipe.kind]]), np.array([[recipe.x, recipe.y]]), np.array([[math.inf]])
+        score_tables(table.batch().arrays(), recipes, new_terms(table.total, table.fractions), out)
         return float(out[0, 0])
 
     def __repr__(self) -> str:
@@ -171,6 +171,11 @@ class Prior(ABC):
     @property
     def max_parents(self) -> int | None:
         """Hard limit on the number of parents, if any."""
+        return None
+
+    @property
+    def support(self) -> float | None:
+        """Rows that there must be for each observed configuration of a node's parents, on average, if any."""
         return None
 
     def __repr__(self) -> str:
@@ -238,6 +243,11 @@ class Priors(Prior):
         """Tightest limit of the parts."""
         limits = [part.max_parents for part in self.parts if part.max_parents is not None]
         return min(limits, default=None)
+
+    @property
+    def support(self) -> float | None:
+        """Tightest limit of the parts."""
+        return max((part.support for part in self.parts if part.support is not None), default=None)
 
     def __str__(self) -> str:
         return "+".join(map(str, self.parts))

@@ -119,26 +119,29 @@ def _parts(recipe: Any, family: Any, total: float, known: Any) -> Any:
 
 
 @entry
-def score_batch(batch: Any, codes: Any, numbers: Any, terms: Any, out: Any, other: Any, back: Any) -> None:
+def score_batch(batch: Any, recipes: Any, terms: Any, out: Any, other: Any, back: Any) -> None:
     """Scores of all tables of a batch under all recipes: ``out[recipe, table]``.
 
     Parameters
     ----------
     batch : tuple
-        (cells, cell_ends, totals, total_ends, n_positive, q_obs, r, q, log_q, n_parents, total), see `TableBatch`.
-    codes, numbers : int64 array (recipes,), float64 array (recipes, 2)
-        The recipes.
+        (cells, cell_ends, totals, total_ends, n_positive, q_obs, r, q, log_q, n_parents, total, child), see
+        `TableBatch`.
+    recipes : (codes, numbers, limits)
+        int64 array (recipes,), float64 arrays (recipes, 2) and (recipes, nodes): most configurations that the parents
+        of each node may have; the score of a family with more is minus infinity.
     terms : tuple
         From `mapdag.terms.new_terms`, for this thread.
     out : float64 array (recipes, tables)
     other : tuple
         Where the family is a node with one parent, what it takes to score the parent given the node from the same
-        table: (levels of each parent, positive counts of the node).
+        table: (parents, levels of each, positive counts of the node).
     back : float64 array (recipes, tables)
         Gets those scores; they are not wanted where it has no rows.
     """
-    cells, cell_ends, totals, total_ends, n_positive, q_obs, r, q, log_q, n_parents, total = batch
-    levels, own = other
+    cells, cell_ends, totals, total_ends, n_positive, q_obs, r, q, log_q, n_parents, total, child = batch
+    codes, numbers, limits = recipes
+    parents, levels, own = other
     log_r, width, log_width = math.log(r), r, math.log(r)
     for i in range(len(codes)):
         recipe = codes[i], numbers[i, 0], numbers[i, 1]
@@ -147,13 +150,22 @@ def score_batch(batch: Any, codes: Any, numbers: Any, terms: Any, out: Any, othe
             if q_obs[t] == 0:
                 out[i, t] = 0.0
                 continue
+            thin = q_obs[t] > limits[i, child]
+            if thin:
+                out[i, t] = -np.inf
+                if not len(back):
+                    continue
             begin, end = cell_ends[t - 1] if t else 0, cell_ends[t]
             family = r, log_r, q[t], log_q[t], n_parents[t], n_positive[t], q_obs[t]
             f, x, g, y, rest, known = _parts(recipe, family, total, known)
             joint = _sum(cells, begin, end, f, x, terms)
-            marginal = _sum(totals, total_ends[t - 1] if t else 0, total_ends[t], g, y, terms)
-            out[i, t] = _difference(joint, marginal, terms) + rest
+            if not thin:
+                marginal = _sum(totals, total_ends[t - 1] if t else 0, total_ends[t], g, y, terms)
+                out[i, t] = _difference(joint, marginal, terms) + rest
             if len(back):
+                if len(own) > limits[i, parents[t]]:
+                    back[i, t] = -np.inf
+                    continue
                 if levels[t] != width:
                     width, log_width = levels[t], math.log(levels[t])
                 kind, number = f, x
@@ -164,7 +176,7 @@ def score_batch(batch: Any, codes: Any, numbers: Any, terms: Any, out: Any, othe
                 back[i, t] = _difference(joint, _sum(own, 0, len(own), g, y, terms), terms) + rest
 
 
-def score_tables(batch: Any, codes: Any, numbers: Any, terms: Any, out: Any) -> None:
+def score_tables(batch: Any, recipes: Any, terms: Any, out: Any, child: int = 0) -> None:
     """Scores of all tables of a batch under all recipes, as `score_batch`."""
-    other = np.empty(0, dtype=np.int64), np.empty(0, dtype=batch[0].dtype)
-    score_batch(batch, codes, numbers, terms, out, other, np.empty((0, 0)))
+    nobody = np.empty(0, dtype=np.int64)
+    score_batch((*batch, child), recipes, terms, out, (nobody, nobody, batch[0][:0]), np.empty((0, 0)))

@@ -329,7 +329,7 @@ def find_slot(kind: int, param: float, values: Any, index: Any) -> int:
 
 @inner
 def term_of(kind: int, param: float, constants: Any, n: int, terms: Any) -> tuple[int, int]:
-    """One term, in two words of fixed point, by the one formula for it: sums must not depend on who computes it when."""
+    """One term, in two words of fixed point, by the one formula for it: sums must not depend on who asks, and when."""
     scale, _, _, words, reals, series = terms
     offset, first = constants
     if first != 0.0 and _SHORT <= n < len(series[0]):

@@ -19,6 +19,7 @@ from mapdag.cli.options import (
     takes,
     with_isolated,
 )
+from mapdag.objective import thin_sentence
 from mapdag.theory import diagnose as find_sparsity
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ def _as_json(found: Diagnosis) -> dict[str, Any]:
         "alpha": found.alpha,
         "rows": found.n_rows,
         "families": families,
+        "thin": [{**dataclasses.asdict(family), "saturated": family.is_saturated} for family in found.thin_families],
         "arcs": arcs,
         "unsupported": _ends(found.unsupported),
         "lost": {name: _ends(found.lost(name)) for name in ("U+BDs", "MU+BDeu", "MU+BDs")},
@@ -82,10 +84,10 @@ def _show(found: Diagnosis, limit: int | None) -> None:
 
     console = Console(width=None if sys.stdout.isatty() else _WIDE, highlight=False)
     sparse = found.sparse_families
-    typer.echo(
-        f"{found.objective}: {len(found.families)} nodes, {len(found.arcs)} arcs, {found.n_rows:g} rows\n"
-        f"families with configurations that were never observed: {len(sparse)}"
-    )
+    typer.echo(f"{found.objective}: {len(found.families)} nodes, {len(found.arcs)} arcs, {found.n_rows:g} rows")
+    if found.thin_families:
+        typer.echo(thin_sentence(found.thin_families, found.objective))
+    typer.echo(f"families with configurations that were never observed: {len(sparse)}")
     if sparse:
         typer.echo()
         console.print(_family_table(found, limit))

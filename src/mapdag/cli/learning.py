@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
@@ -201,6 +202,7 @@ def _as_json(result: Result, strengths: Bootstrap | None) -> dict[str, Any]:
         "seconds": result.seconds,
         "converged": result.converged,
         "stopped": result.stopped,
+        "thin": [{**asdict(family), "saturated": family.is_saturated} for family in result.thin],
     }
     if strengths is not None:
         found["strengths"] = [arc._asdict() for arc in strengths.arcs()]

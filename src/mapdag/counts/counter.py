@@ -78,6 +78,15 @@ class Counter:
         """Return how many configurations of these parents are declared."""
         return math.prod(int(self.cards[p]) for p in parents)
 
+    def observed(self, parents: Sequence[int]) -> int:
+        """Return how many configurations of these parents occur."""
+        from mapdag.counts import histogram
+
+        if not parents or self.n_rows == 0:
+            return 1 if self.n_rows else 0
+        observed: int = histogram.number_rows(self.codes, np.array(parents, dtype=np.int64), self.cards)[1]
+        return observed
+
     def declared(self, parents: Sequence[int]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Declared configurations of these parents and one more with the i-th number of levels, and their logs.
 

@@ -1,7 +1,23 @@
 """Posterior scores: prior + likelihood, their notation, and the score of a whole graph. Search is unknown here."""
 
-from mapdag.objective.families import FamilyScores
+from mapdag.objective.families import Criterion, FamilyScores
 from mapdag.objective.notation import DEFAULT, LIKELIHOODS, PRIORS, parse
 from mapdag.objective.scoring import Score, align, score
+from mapdag.objective.support import USUAL, ThinFamily, most_configurations, thin_families, thin_sentence
 
-__all__ = ["DEFAULT", "LIKELIHOODS", "PRIORS", "FamilyScores", "Score", "align", "parse", "score"]
+__all__ = [
+    "DEFAULT",
+    "LIKELIHOODS",
+    "PRIORS",
+    "USUAL",
+    "Criterion",
+    "FamilyScores",
+    "Score",
+    "ThinFamily",
+    "align",
+    "most_configurations",
+    "parse",
+    "score",
+    "thin_families",
+    "thin_sentence",
+]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,23 @@ if TYPE_CHECKING:
 
     Request = tuple[int, Sequence[int], Sequence[int]]  # a child, its parents, candidates for one more
     Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """What families are judged by.
+
+    Attributes
+    ----------
+    likelihood : Likelihood
+    limits : tuple of float
+        Most configurations that the parents of each node may have; the score of a family with more is minus infinity.
+        Empty where there is no limit.
+    """
+
+    likelihood: Likelihood
+    limits: tuple[float, ...] = ()
+
 
 _WORTH_A_THREAD = 400_000.0  # nanoseconds of counting that outweigh the hand-over to a thread
 
@@ -54,7 +72,7 @@ class FamilyScores:
     Parameters
     ----------
     data : Dataset
-    likelihoods : sequence of Likelihood
+    criteria : sequence of Likelihood or Criterion
     backend : {"auto", "bitsets", "tables", "sorted"}
         How to count; the scores are the same to the last bit.
     threads : int
@@ -62,12 +80,19 @@ class FamilyScores:
     """
 
     def __init__(
-        self, data: Dataset, likelihoods: Sequence[Likelihood], *, backend: Backend = "auto", threads: int = 1
+        self,
+        data: Dataset,
+        criteria: Sequence[Likelihood | Criterion],
+        *,
+        backend: Backend = "auto",
+        threads: int = 1,
     ) -> None:
+        self._criteria = [each if isinstance(each, Criterion) else Criterion(each) for each in criteria]
+        likelihoods = tuple(each.likelihood for each in self._criteria)
         for likelihood in likelihoods:
             if likelihood.whole_counts and data.weights is not None and data.weights.dtype.kind == "f":
                 raise DataError(f"{likelihood} is defined for whole counts, but the weights of the rows are fractions")
-        self.likelihoods = tuple(likelihoods)
+        self.likelihoods = likelihoods
         self._counter = Counter(data, backend=backend)
         recipes = [each.recipe(data.total, data.n_columns) for each in likelihoods]
         self._with_recipe = [i for i, recipe in enumerate(recipes) if recipe is not None]
@@ -88,7 +113,7 @@ class FamilyScores:
         without rows where they must ask here instead: not `serial`, or not `is_compiled`.
         """
         counter = self._counter
-        shared = (self._codes_and_numbers, self._terms, counter.backend)
+        shared = (self.recipes, self._terms, counter.backend)
         levels = (counter.card_values, counter.card_index)
         if not (serial and self.is_compiled):
             none = (counter.codes[:, :0].copy(), np.empty((0, 0), dtype=np.uint64), np.empty(0, dtype=np.int64))
@@ -157,7 +182,7 @@ class FamilyScores:
 
         data, recipes, terms, backend = (
             self._counter.arrays,
-            self._codes_and_numbers,
+            self.recipes,
             self._terms,
             self._counter.backend,
         )
@@ -183,12 +208,13 @@ class FamilyScores:
             if candidates is not None:
                 batch = self._counter.extensions(child, parents, candidates)
             found = np.empty((len(self._with_recipe), len(families)))
-            score_tables(batch.arrays(), *self._codes_and_numbers, self._terms, found)
+            score_tables(batch.arrays(), self.recipes, self._terms, found, child)
             scores[self._with_recipe] = found
         for place, members in enumerate(families if self._from_tables else ()):
             table = self._counter.table(child, members)
             for i in self._from_tables:
-                scores[i, place] = self._finite(self.likelihoods[i], table, child, members)
+                thin = table.q_obs > self._limits[i, child]
+                scores[i, place] = -np.inf if thin else self._finite(self.likelihoods[i], table, child, members)
         return scores
 
     def _finite(self, likelihood: Likelihood, table: CountTable, child: int, parents: Sequence[int]) -> float:
@@ -199,11 +225,22 @@ class FamilyScores:
         return value
 
     @cached_property
-    def _codes_and_numbers(self) -> tuple[NDArray[np.int64], Floats]:
+    def recipes(self) -> tuple[NDArray[np.int64], Floats, Floats]:
+        """Codes, numbers and limits of the likelihoods that have a recipe: what `mapdag.recipes` takes."""
         from mapdag.recipes import KINDS
 
         codes = np.array([KINDS[recipe.kind] for recipe in self._recipes], dtype=np.int64)
-        return codes, np.array([[recipe.x, recipe.y] for recipe in self._recipes]).reshape(-1, 2)
+        numbers = np.array([[recipe.x, recipe.y] for recipe in self._recipes]).reshape(-1, 2)
+        return codes, numbers, self._limits[self._with_recipe]
+
+    @cached_property
+    def _limits(self) -> Floats:
+        """Most configurations that the parents of each node may have, one row for each likelihood."""
+        limits = np.full((len(self._criteria), len(self._names)), np.inf)
+        for row, criterion in zip(limits, self._criteria, strict=True):
+            if criterion.limits:
+                row[:] = criterion.limits
+        return limits
 
     @property
     def _terms(self) -> Any:

@@ -49,10 +49,11 @@ def _score_chunk(
         n_parents[t] = len(family)
     cells, cell_ends, totals, total_ends, n_positive, q_obs = counts
     r, total = cards[family[-1]], float(codes.shape[1])
-    batch = (cells, cell_ends, totals, total_ends, n_positive, q_obs, r, each, each_log, n_parents, total)
+    child = family[-1]
+    batch = (cells, cell_ends, totals, total_ends, n_positive, q_obs, r, each, each_log, n_parents, total, child)
     found = np.empty((len(recipes[0]), len(mine)))
     back = np.empty((len(recipes[0]) if len(own) else 0, len(mine)))
-    score_batch(batch, recipes[0], recipes[1], terms, found, (levels, own), back)
+    score_batch(batch, recipes, terms, found, (mine, levels, own), back)
     return found, back
 
 
@@ -71,14 +72,14 @@ def _positive_counts(bits: Any) -> Any:
 
 
 @part
-def _score_root(cells: Any, card: int, total: float, recipes: Any, terms: Any, out: Any) -> None:
+def _score_root(node: int, cells: Any, card: int, total: float, recipes: Any, terms: Any, out: Any) -> None:
     """Scores of one node without parents: ``out[recipe, 0]``."""
     totals = no_counts(1)
     ends, one, none = new_ints(1), new_ints(1), new_ints(1)
     q, log_q = new_floats(1), new_floats(1)
     totals[0], ends[0], one[0], none[0], q[0], log_q[0] = total, len(cells), 1, 0, 1.0, 0.0
-    batch = (cells, ends, totals, one, ends, one, card, q, log_q, none, total)
-    score_batch(batch, recipes[0], recipes[1], terms, out, (none, totals), np.empty((0, 0)))
+    batch = (cells, ends, totals, one, ends, one, card, q, log_q, none, total, node)
+    score_batch(batch, recipes, terms, out, (none, none, totals), np.empty((0, 0)))
 
 
 @entry
@@ -97,7 +98,8 @@ def extend(
     declared : (q, log_q, card_index)
         Declared configurations of an extended family, by the candidate's `card_index`.
     candidates : int64 array
-    recipes : (codes, numbers)
+    recipes : (codes, numbers, limits)
+        See `mapdag.recipes.score_batch`.
     terms : tuple
         From `mapdag.terms.new_terms`, for this thread.
     backend : int
@@ -113,7 +115,7 @@ def extend(
     if len(candidates) == 0 or len(back):
         own = _positive_counts(bits[first_level[family[0]] : first_level[family[0] + 1]])
     if len(candidates) == 0:
-        _score_root(own, cards[family[0]], float(n), recipes, terms, out)
+        _score_root(family[0], own, cards[family[0]], float(n), recipes, terms, out)
         return
     how = choose(n, family, candidates, cards, backend)
     rows = new_rows(0), np.int64(min(n, declared_cells(family, cards))), new_ints(0)

@@ -12,16 +12,16 @@ from typing import Any, NoReturn
 
 from mapdag.contracts import Likelihood, Objective, Prior
 from mapdag.errors import NotationError, ParameterError
-from mapdag.priors import CS, MU, VSP, LogLinear, MaxParents, U
+from mapdag.priors import CS, MU, VSP, LogLinear, MaxParents, Support, U
 from mapdag.scores import AIC, BD, BDJ, BIC, K2, BDeu, BDs, LogLik, eBIC, fNML, qNML
 
 PRIORS: Mapping[str, Callable[..., Prior]] = MappingProxyType(
-    {kind.__name__: kind for kind in (U, MU, VSP, CS, LogLinear, MaxParents)}
+    {kind.__name__: kind for kind in (U, MU, VSP, CS, LogLinear, MaxParents, Support)}
 )
 LIKELIHOODS: Mapping[str, Callable[..., Likelihood]] = MappingProxyType(
     {kind.__name__: kind for kind in (BDeu, BDs, K2, BDJ, BD, BIC, AIC, LogLik, eBIC, fNML, qNML)}
 )
-DEFAULT = MU(c=1) + BDs(alpha=1)
+DEFAULT = Support() + MU(c=1) + BDs(alpha=1)
 
 _TOKEN = re.compile(
     r"""\s*(?:(?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?:\s*/\s*\d+)?)

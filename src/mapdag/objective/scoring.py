@@ -11,6 +11,7 @@ from mapdag.data import as_dataset
 from mapdag.errors import GraphError
 from mapdag.objective.families import FamilyScores
 from mapdag.objective.notation import DEFAULT, parse
+from mapdag.objective.support import thin_families
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,7 +32,7 @@ class Score(float):
     Attributes
     ----------
     log_prior, log_likelihood : float
-        Their sum is the score.
+        Their sum is the score. The log prior is minus infinity where `MaxParents` or `Support` rules the graph out.
     by_node : mapping of str to float
         Log-likelihood of each node's family.
     """
@@ -91,7 +92,10 @@ def score(dag: DAG, data: Any, objective: Goal | Sequence[Goal] = DEFAULT) -> Sc
     found = []
     for goal in goals:
         which = likelihoods.index(goal.likelihood)
-        found.append(Score(goal.prior.log_prior(dag), {node: float(each[which]) for node, each in by_node.items()}))
+        support = goal.prior.support
+        is_thin = support is not None and bool(thin_families(dag, table, support))
+        log_prior = -math.inf if is_thin else goal.prior.log_prior(dag)
+        found.append(Score(log_prior, {node: float(each[which]) for node, each in by_node.items()}))
     return tuple(found) if several else found[0]
 
 

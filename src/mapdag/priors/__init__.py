@@ -6,7 +6,8 @@ DAGs (that constant is the same for all graphs); each class says which constants
 """
 
 from mapdag.priors.elicited import CS, VSP
+from mapdag.priors.limits import MaxParents, Support
 from mapdag.priors.loglinear import LogLinear
-from mapdag.priors.uniform import MU, MaxParents, U
+from mapdag.priors.uniform import MU, U
 
-__all__ = ["CS", "MU", "VSP", "LogLinear", "MaxParents", "U"]
+__all__ = ["CS", "MU", "VSP", "LogLinear", "MaxParents", "Support", "U"]

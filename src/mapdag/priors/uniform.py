@@ -1,4 +1,4 @@
-"""The priors that need no elicitation: uniform, marginal uniform, and a limit on parents."""
+"""The priors that need no elicitation: uniform and marginal uniform."""
 
 from __future__ import annotations
 
@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mapdag.contracts import Prior, check_positive, check_probability, check_whole, write
+from mapdag.contracts import Prior, check_positive, check_probability, write
 from mapdag.errors import MapdagWarning, ParameterError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from mapdag.graphs import DAG
 
     Floats = NDArray[np.float64]
 
@@ -107,32 +105,3 @@ class MU(Prior):
 
     def __str__(self) -> str:
         return write("MU", beta=self.beta, c=self.c)
-
-
-@dataclass(frozen=True, repr=False)
-class MaxParents(Prior):
-    """Hard limit: graphs where a node has more than m parents have probability 0; the log prior is 0 otherwise.
-
-    Composes with any other prior: ``MaxParents(3) + MU(c=1) + BDs()``.
-    """
-
-    m: int
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "m", check_whole("m", self.m))
-
-    def log_odds(self, nodes: Sequence[str]) -> Floats:
-        """Zero for every arc."""
-        return np.zeros((len(nodes), len(nodes)))
-
-    def log_prior(self, dag: DAG) -> float:
-        """Zero, or minus infinity where a node has too many parents."""
-        return 0.0 if all(len(dag.parent_indices(i)) <= self.m for i in range(len(dag.nodes))) else -math.inf
-
-    @property
-    def max_parents(self) -> int:
-        """The limit."""
-        return self.m
-
-    def __str__(self) -> str:
-        return write("MaxParents", m=self.m)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from mapdag.objective import thin_sentence
 from mapdag.plots.graphs import draw
 from mapdag.report.charts import line_chart, spark
 from mapdag.report.families import MOST_CONFIGURATIONS, Family, digest, families, losses
@@ -106,9 +107,10 @@ def _figures(result: Result) -> Html:
             ("Search", plural(len(result.trace), "move"), f"{result.seconds:.2f} s, {ended}"),
         ]
     )
-    if result.converged:
-        return shown
-    return join([shown, notice(f"The search {ended}. This is the best graph it had found by then.", kind="warning")])
+    said = [notice(thin_sentence(result.thin, result.objective), kind="warning")] if result.thin else []
+    if not result.converged:
+        said.append(notice(f"The search {ended}. This is the best graph it had found by then.", kind="warning"))
+    return join([*said, shown])
 
 
 def _graph(result: Result, drawing: Any, bootstrap: Bootstrap | None) -> Html:

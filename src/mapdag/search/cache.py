@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mapdag.objective import FamilyScores
+from mapdag.search.constraints import Constraints
+from mapdag.search.limits import criterion_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from mapdag.contracts import Likelihood
+    from mapdag.contracts import Objective
     from mapdag.counts import Backend
     from mapdag.data import Dataset
+    from mapdag.objective import Criterion
 
     Floats = NDArray[np.float64]
 
@@ -24,7 +27,7 @@ _WORTH_ASKING = 100_000.0  # nanoseconds of a column from which on Python's thre
 
 
 class FamilyCache:
-    """Scores of families under several likelihoods at once.
+    """Scores of families under several objectives at once, their priors left aside.
 
     What is kept, and how it is found, is in `mapdag.search.store`. Small requests are counted and scored there, within
     the compiled search; large ones, weighted rows and one's own likelihoods are asked for here.
@@ -32,8 +35,10 @@ class FamilyCache:
     Parameters
     ----------
     data : Dataset
-    likelihoods : iterable of Likelihood
+    objectives : iterable of Objective
         All that will be asked for: a family is counted once for all of them.
+    constraints : Constraints, optional
+        What the graphs must obey: required arcs win against `Support`.
     backend : {"auto", "bitsets", "tables", "sorted"}
         How to count.
     threads : int
@@ -47,15 +52,24 @@ class FamilyCache:
     """
 
     def __init__(
-        self, data: Dataset, likelihoods: Iterable[Likelihood], *, backend: Backend = "auto", threads: int = 1
+        self,
+        data: Dataset,
+        objectives: Iterable[Objective],
+        *,
+        constraints: Constraints | None = None,
+        backend: Backend = "auto",
+        threads: int = 1,
     ) -> None:
         from mapdag.search.store import address_of_ensure, new_store
 
         self.data = data
-        self.likelihoods = list(dict.fromkeys(likelihoods))
-        self._scores = FamilyScores(data, self.likelihoods, backend=backend, threads=threads)
+        obeyed = constraints or Constraints()
+        by_objective = {each: criterion_of(each, data, obeyed) for each in objectives}
+        self._criteria = criteria = list(dict.fromkeys(by_objective.values()))
+        self._rows = {each: criteria.index(criterion) for each, criterion in by_objective.items()}
+        self._scores = FamilyScores(data, criteria, backend=backend, threads=threads)
         n = data.n_columns
-        self.store = new_store(n, len(self.likelihoods), columns=2 * n + 16, singles=4 * n + 16)
+        self.store = new_store(n, len(criteria), columns=2 * n + 16, singles=4 * n + 16)
         self.zobrist = np.random.default_rng(0).integers(0, 2**64, (2 * n, 2), dtype=np.uint64)
         self.native = self._scores.native(serial=threads == 1 or self._scores.estimate() < _WORTH_ASKING)
         self.ensure = address_of_ensure(self.native, self.zobrist, self.store)
@@ -70,9 +84,13 @@ class FamilyCache:
         """Families counted so far."""
         return int(self.store[7][2])
 
-    def index(self, likelihood: Likelihood) -> int:
-        """Row of a likelihood in what the other methods return."""
-        return self.likelihoods.index(likelihood)
+    def criterion(self, objective: Objective) -> Criterion:
+        """Return what an objective judges families by."""
+        return self._criteria[self._rows[objective]]
+
+    def index(self, objective: Objective) -> int:
+        """Row of an objective in what the other methods return."""
+        return self._rows[objective]
 
     def grow(self) -> None:
         """Make room for more scores."""
@@ -81,11 +99,11 @@ class FamilyCache:
         self.store = grown(self.store, 2 * len(self.store[2]), 2 * len(self.store[6]))
 
     def family(self, child: int, parents: Sequence[int]) -> Floats:
-        """Scores of one family under each likelihood."""
+        """Scores of one family under each likelihood and limit; minus infinity where it is thinner than allowed."""
         from mapdag.search.store import family_key, find_family, keep_single
 
         members = np.array(parents, dtype=np.int64)
-        scores = np.empty(len(self.likelihoods))
+        scores = np.empty(len(self._criteria))
         if not find_family(child, members, len(members), -1, self.zobrist, self.store, scores):
             scores = self._scores.family(child, parents)
             key = family_key(child, members, len(members), -1, self.zobrist)
@@ -125,7 +143,7 @@ class FamilyCache:
         def key_of(members: NDArray[np.int64]) -> Any:
             return family_key(child, members, len(members), -1, self.zobrist)
 
-        members, scores = np.array(sorted(parents), dtype=np.int64), np.empty(len(self.likelihoods))
+        members, scores = np.array(sorted(parents), dtype=np.int64), np.empty(len(self._criteria))
         key = key_of(members)
         place = find_column(key, self.store)
         while place < 0:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from mapdag.data import Dataset
 
 
-
 @dataclass(frozen=True)
 class CanonicalOrder:
     """Columns in an order that depends on nothing but the data.

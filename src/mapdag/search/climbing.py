@@ -103,14 +103,17 @@ def _perturbed(run: Run, changes: int) -> DAG:
             if not dag.has_arc(a, b):
                 if not rules.allowed[i, j] or len(dag.parents(b)) >= rules.max_parents:
                     continue
-                dag = dag.with_arc(a, b)
+                after = dag.with_arc(a, b)
             elif turn and rules.allowed[j, i] and len(dag.parents(a)) < rules.max_parents:
-                dag = dag.with_reversed(a, b)
+                after = dag.with_reversed(a, b)
             elif not rules.fixed[i, j]:
-                dag = dag.without_arc(a, b)
+                after = dag.without_arc(a, b)
             else:
                 continue
         except CycleError:
             continue
+        if not all(run.is_supported(x, after) for x in (i, j)):
+            continue
+        dag = after
         changes -= 1
     return dag

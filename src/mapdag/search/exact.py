@@ -64,7 +64,7 @@ def open_lattice(objective: Objective, cache: FamilyCache, options: Options, **d
     nodes = cache.data.names
     rules = make_rules(options.constraints, objective.prior, nodes)
     complete_start(None, rules, nodes)  # raises where no graph obeys the rules
-    return Lattice(cache.data, objective, rules, watch, **details)
+    return Lattice(cache, objective, rules, watch, **details)
 
 
 def stopped_early(
@@ -82,7 +82,7 @@ def as_result(parents: list[int], lattice: Lattice, cache: FamilyCache) -> Resul
     """Make a result of a graph, its score added up anew from its families."""
     objective, nodes, allowed = lattice.objective, cache.data.names, lattice.rules.allowed
     dag = DAG.from_parent_masks(nodes, parents, check=False)
-    which = cache.index(objective.likelihood)
+    which = cache.index(objective)
     parts = [float(cache.family(i, dag.parent_indices(i))[which]) for i in range(len(nodes))]
     arcs = [(p, child) for child in range(len(nodes)) for p in dag.parent_indices(child)]
     return Result(

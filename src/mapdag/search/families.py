@@ -114,9 +114,10 @@ def score_families(child: Any, tallies: Any, recipe: Any, memo: Any, exact: Any,
 
     Parameters
     ----------
-    child : (node, levels, demanded, most, base, sets, declared, odds)
-        Places must contain `demanded` and have at most `most` bits, or else get minus infinity; `base` is taken off all
-        scores. The last three are looked up by chunks of a place: variables, declared configurations, log prior.
+    child : (node, levels, demanded, most, limit, base, sets, declared, odds)
+        Places must contain `demanded`, have at most `most` bits, and at most `limit` observed configurations, or else
+        get minus infinity; `base` is taken off all scores. The last three are looked up by chunks of a place:
+        variables, declared configurations, log prior.
     tallies : (pool, ends, n_groups, total)
         From `mapdag.search.tallies`, for all sets.
     recipe : (code, x, y)
@@ -128,7 +129,7 @@ def score_families(child: Any, tallies: Any, recipe: Any, memo: Any, exact: Any,
     first : int
     out : float64 array
     """
-    node, r, demanded, most, base, sets, declared, odds = child
+    node, r, demanded, most, limit, base, sets, declared, odds = child
     pool, ends, n_groups, total = tallies
     code = recipe[0]
     recent = memo[3]
@@ -154,14 +155,15 @@ def score_families(child: Any, tallies: Any, recipe: Any, memo: Any, exact: Any,
             q *= declared[c, rest & mask]
             prior += odds[c, rest & mask]
             rest >>= CHUNK
-        priors[i] = prior
+        q_obs = np.int64(n_groups[parents])
+        priors[i] = prior if q_obs <= limit else -np.inf
+        if q_obs == 0 or q_obs > limit:
+            continue
+        # From here on as `mapdag.recipes.score_batch`.
         family = parents | 1 << node
+        n_positive = np.int64(n_groups[family])
         cells[i, 0], cells[i, 1] = ends[family - 1], ends[family]
         totals[i, 0], totals[i, 1] = (ends[parents - 1] if parents else 0), ends[parents]
-        n_positive, q_obs = np.int64(n_groups[family]), np.int64(n_groups[parents])
-        # From here on as `mapdag.recipes.score_batch`.
-        if q_obs == 0:
-            continue
         f[i] = g[i] = XLOGX
         fx[i] = gx[i] = 0.0
         if code <= OBSERVED:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mapdag.contracts import Objective
-    from mapdag.data import Dataset
+    from mapdag.search.cache import FamilyCache
     from mapdag.search.constraints import Rules
     from mapdag.search.watch import Watch
 
@@ -77,7 +77,8 @@ class Lattice:
 
     Parameters
     ----------
-    data : Dataset
+    cache : FamilyCache
+        Knows the data, and how thin a family may be.
     objective : Objective
         Its prior must be a sum over arcs.
     rules : Rules
@@ -92,7 +93,7 @@ class Lattice:
 
     def __init__(
         self,
-        data: Dataset,
+        cache: FamilyCache,
         objective: Objective,
         rules: Rules,
         watch: Watch,
@@ -105,7 +106,7 @@ class Lattice:
                 f"exact search needs a prior that is a sum over arcs, and {objective.prior} looks at whole graphs; "
                 "use another prior or another search"
             )
-        self.data = data
+        self.data = data = cache.data
         self.objective = objective
         self.rules = rules
         self.watch = watch
@@ -114,7 +115,8 @@ class Lattice:
         self.children = _children(rules)
         self._check_size(copies)
         self._odds = np.where(rules.allowed, objective.prior.log_odds(data.names), 0.0) - charge
-        self._families = FamilyScores(data, [objective.likelihood], threads=watch.threads)
+        self._criterion = cache.criterion(objective)
+        self._families = FamilyScores(data, [self._criterion], threads=watch.threads)
         self.base = [float(self._families.family(child.node, [])[0]) for child in self.children]
 
     @property
@@ -162,7 +164,7 @@ class Lattice:
         from mapdag.terms import new_terms
 
         tallies = self._tallies()
-        codes, numbers = self._families.native(serial=False)[1]
+        codes, numbers, _ = self._families.recipes
         recipe = (int(codes[0]), float(numbers[0, 0]), float(numbers[0, 1]))
 
         def score(child: Child, out: Floats) -> None:
@@ -217,7 +219,8 @@ class Lattice:
             declared[i // CHUNK, has] *= self.data.cards[candidate]
             odds[i // CHUNK, has] += self._odds[candidate, child.node]
         levels = int(self.data.cards[child.node])
-        return child.node, levels, child.demanded, self.most, self.base[child.node], sets, declared, odds
+        limit = self._criterion.limits[child.node] if self._criterion.limits else math.inf
+        return child.node, levels, child.demanded, self.most, limit, self.base[child.node], sets, declared, odds
 
     def _score_by_tables(self, child: Child, out: Floats) -> None:
         """Score weighted rows or one's own likelihood: family after family."""

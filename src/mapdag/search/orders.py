@@ -40,7 +40,7 @@ class Orders:
         n = len(self.names)
         self._cache = cache
         odds = np.where(rules.allowed, objective.prior.log_odds(self.names), 0.0)
-        problem = (odds, cache.index(objective.likelihood), cache.native, cache.zobrist, cache.ensure)
+        problem = (odds, cache.index(objective), cache.native, cache.zobrist, cache.ensure)
         rules_as_tuple = (rules.allowed, rules.fixed, rules.max_parents)
         self._tree = new_tree(n, cache.data.n_rows, 16 * n + 64, 64 * n + 256)
         address = address_of_trace(rules_as_tuple, problem, cache.store, self._tree)

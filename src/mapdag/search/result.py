@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from mapdag.graphs import meek_closure
 from mapdag.graphs.drawable import Drawable
+from mapdag.objective import USUAL, ThinFamily, thin_families, thin_sentence
 
 if TYPE_CHECKING:
     from mapdag.contracts import Objective
@@ -122,6 +123,16 @@ class Result(Drawable):
         """Arcs that some equivalent graph has in the other direction: do not read a direction into them."""
         return tuple(arc for arc in self.dag.arcs if self._identified.has_edge(*arc))
 
+    @cached_property
+    def thin(self) -> tuple[ThinFamily, ...]:
+        """Families with fewer rows per configuration of the parents than `Support` asks for, the thinnest first.
+
+        Where the objective has no such limit, the usual one is applied; where it has, there are none, unless required
+        arcs won against it. The score of such a family is hardly evidence for its arcs: see `docs/theory.md`.
+        """
+        support = self.objective.prior.support
+        return thin_families(self.dag, self.data, USUAL if support is None else support)
+
     def fit(self, **options: Any) -> BayesianNetwork:
         """Estimate the parameters of the graph from the data it was learned from; options as in `mapdag.fit`."""
         from mapdag.networks import fit
@@ -153,6 +164,7 @@ class Result(Drawable):
                     f"{len(self.reversible)} reversible (their direction is not identified)"
                 ),
                 f"{len(self.trace)} moves, {self.families} families, {self.seconds:.3f} s, {ended}",
+                *([thin_sentence(self.thin, self.objective)] if self.thin else []),
                 *(f"the data cannot tell apart: {', '.join(group)}" for group in self.alike),
             ]
         )

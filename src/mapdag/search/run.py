@@ -17,6 +17,7 @@ from mapdag.errors import ParameterError
 from mapdag.graphs import DAG
 from mapdag.search.cache import FamilyCache
 from mapdag.search.constraints import Constraints, complete_start, make_rules
+from mapdag.search.limits import supported_start
 from mapdag.search.moves import ADD, DELETE, NONE, REVERSE, TOLERANCE
 from mapdag.search.result import Move, MoveKind, Result, Stopped
 from mapdag.search.state import State, no_graphs
@@ -121,7 +122,8 @@ class Options:
 
     def make_cache(self, data: Dataset, objectives: list[Objective]) -> FamilyCache:
         """Cache of family scores for some objectives."""
-        return FamilyCache(data, [each.likelihood for each in objectives], threads=self.threads or os.cpu_count() or 1)
+        threads = self.threads or os.cpu_count() or 1
+        return FamilyCache(data, objectives, constraints=self.constraints, threads=threads)
 
 
 class Run:
@@ -143,7 +145,8 @@ class Run:
         self.options = options
         nodes = cache.data.names
         self.rules = make_rules(options.constraints, objective.prior, nodes)
-        self.start = complete_start(options.start, self.rules, nodes)
+        start = complete_start(options.start, self.rules, nodes)
+        self.start = supported_start(start, objective, cache.data, self.rules) if options.start is not None else start
         self.rng = np.random.default_rng(options.seed)
         self.stopped: Stopped = "converged"
         self.trace: list[Move] = []
@@ -254,10 +257,14 @@ class Run:
         """Best graph so far."""
         return DAG.from_parent_masks(self.state.nodes, self._best, check=False)
 
+    def is_supported(self, node: int, dag: DAG) -> bool:
+        """Whether the family of a node is not thinner than allowed."""
+        return bool(self.cache.family(node, dag.parent_indices(node))[self.cache.index(self.objective)] > -np.inf)
+
     def result(self) -> Result:
         """Return the best graph, its score added up anew from its families."""
         dag = self.best()
-        which = self.cache.index(self.objective.likelihood)
+        which = self.cache.index(self.objective)
         parts = [float(self.cache.family(i, dag.parent_indices(i))[which]) for i in range(len(dag.nodes))]
         return Result(
             dag=dag,

@@ -44,7 +44,7 @@ class State:
         self.rules = rules
         self._cache = cache
         odds = np.where(rules.allowed, objective.prior.log_odds(dag.nodes), 0.0)
-        self._problem = (odds, cache.index(objective.likelihood), cache.native, cache.zobrist, cache.ensure)
+        self._problem = (odds, cache.index(objective), cache.native, cache.zobrist, cache.ensure)
         self._rules = (rules.allowed, rules.fixed, rules.max_parents)
         self.scores = (np.full((n, n), -np.inf), np.full(n, np.inf), np.zeros(n))
         self.graph = empty_graph(n)

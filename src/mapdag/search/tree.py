@@ -17,7 +17,9 @@ A tree is a tuple of arrays:
 - `relevant`: ``relevant[i, j]``: i is a branch somewhere in the tree of j;
 - `asked`, `wanted`: the family that is being looked at (child, number of parents, parents) and the candidates whose
   scores it needs: what Python must provide where the compiled code cannot;
-- `work`: estimated nanoseconds of counting that the nodes are worth, cached or not, and the number of rows.
+- `work`: estimated nanoseconds of counting that the nodes are worth, cached or not, and the number of rows;
+- `possible`: for each node, the candidates that may be added to it, as bitsets. Who makes a family thinner than allowed
+  does so for every larger one, too, and is not counted there.
 """
 
 from __future__ import annotations
@@ -53,6 +55,7 @@ def new_tree(n_nodes: int, n_rows: int, size: int, branches: int) -> tuple[Any, 
         np.zeros(n_nodes + 2, dtype=np.int64),
         np.zeros(n_nodes, dtype=np.bool_),
         np.array([0.0, n_rows]),
+        np.zeros((size, words), dtype=np.uint64),
     )
 
 
@@ -109,6 +112,8 @@ def _grow(child: int, parents: Any, size: int, wanted: Any, rules: Any, problem:
         for c in range(n):
             if not wanted[c]:
                 continue
+            if column[c] > -np.inf:
+                flip(tree[14][node], c)
             score = column[c] + prior + odds[c, child]
             if not (score - here > TOLERANCE or fixed[c, child]):
                 continue
@@ -177,13 +182,13 @@ def trace(child: int, before: Any, rules: Any, problem: Any, store: Any, tree: A
     asked, wanted = tree[11], tree[12]
     parents = asked[2:]
     asked[0] = child
-    size, node, branch = 0, roots[child], -1
+    size, node, branch, above = 0, roots[child], -1, np.int64(-1)
     status = OK
     while True:
         if node < 0:
             asked[1] = size
             for c in range(len(roots)):
-                wanted[c] = allowed[c, child]
+                wanted[c] = allowed[c, child] if above < 0 else contains(tree[14][above], c)
             for i in range(size):
                 wanted[parents[i]] = False
             status, node = _grow(child, parents, size, wanted, rules, problem, store, tree)
@@ -193,6 +198,7 @@ def trace(child: int, before: Any, rules: Any, problem: Any, store: Any, tree: A
                 roots[child] = node
             else:
                 following[branch] = node
+        above = node
         branch, end = start[node], start[node] + count[node]
         while branch < end and not contains(before, candidate[branch]):
             branch += 1

@@ -12,7 +12,7 @@ from mapdag.contracts import Likelihood, Objective, check_positive
 from mapdag.counts import Counter
 from mapdag.data import as_dataset
 from mapdag.graphs import DAG
-from mapdag.objective import DEFAULT, align, parse
+from mapdag.objective import DEFAULT, USUAL, ThinFamily, align, most_configurations, parse
 from mapdag.priors import MU
 from mapdag.scores import BDeu, BDs
 from mapdag.theory.effective import effective_alpha, effective_degrees_of_freedom, effective_parameters
@@ -40,6 +40,8 @@ class FamilySparsity:
         Declared configurations of the parents (q), and those that occur (q_obs).
     parameters, effective_parameters : int
         Declared free parameters (r - 1) q, and d_EP: positive cells minus observed configurations.
+    rows : float
+        Observations for each observed configuration, on average.
     effective_alpha : float
         What is left of BDeu's alpha in the observed configurations, alpha q_obs / q.
     log_bds_over_bdeu : float
@@ -52,6 +54,7 @@ class FamilySparsity:
     observed: int
     parameters: int
     effective_parameters: int
+    rows: float
     effective_alpha: float
     log_bds_over_bdeu: float
 
@@ -140,6 +143,14 @@ class Diagnosis:
         """Families with configurations that were never observed, the sparsest first."""
         sparse = [family for family in self.families if family.is_sparse]
         return tuple(sorted(sparse, key=lambda family: family.observed / family.configurations))
+
+    @property
+    def thin_families(self) -> tuple[ThinFamily, ...]:
+        """Families with fewer rows per configuration than `Support` asks for, the thinnest first; see `Result.thin`."""
+        support = self.objective.prior.support
+        most = most_configurations(self.n_rows, USUAL if support is None else support)
+        thin = [ThinFamily(f.node, f.parents, f.observed, f.rows) for f in self.families if f.observed > most]
+        return tuple(sorted(thin, key=lambda family: (family.rows, family.node)))
 
     @property
     def unsupported(self) -> tuple[ArcSupport, ...]:
@@ -231,6 +242,7 @@ def _family(node: str, parents: tuple[str, ...], table: CountTable, alpha: float
         observed=table.q_obs,
         parameters=(table.r - 1) * table.q,
         effective_parameters=effective_parameters(table),
+        rows=table.total / max(table.q_obs, 1),
         effective_alpha=effective_alpha(table, alpha),
         log_bds_over_bdeu=log_bds_over_bdeu(table, alpha),
     )

@@ -1,0 +1,270 @@
+"""`Support`: no family is spread more thinly than its rows allow, whatever searches; noise gets no arcs."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import mapdag as md
+from mapdag.errors import MapdagWarning, ParameterError
+from mapdag.objective import thin_families
+from naive_exact import arc_probabilities, scored
+from strategies import as_dataset, small_data
+
+SEARCHES = (
+    {},
+    {"effort": 0.1},
+    {"search": "hc"},
+    {"search": "hc", "restarts": 3},
+    {"search": "tabu"},
+    {"search": "exact"},
+)
+OBJECTIVES = ("U+BDeu(1)", "MU(1/2)+BDs(1)", "MU(1/2)+K2", "U+qNML", "BIC", "LogLik", "CS({'X0->X1': 0.9})+BDs(1)")
+
+
+def observed(data, parents):
+    """Configurations of some columns that occur: slowly, and plainly."""
+    columns = [data.names.index(name) for name in parents]
+    return len({tuple(row) for row in data.codes[columns].T.tolist()})
+
+
+def is_supported(dag, data, m, exempt=()):
+    total = data.total
+    return all(
+        not dag.parents(node) or observed(data, dag.parents(node)) <= max(total / m, 1)
+        for node in dag.nodes
+        if node not in exempt
+    )
+
+
+def noise(r, rows, columns, seed=0):
+    return md.read(np.random.default_rng(seed).integers(0, r, (rows, columns)))
+
+
+# --- what it is
+
+
+def test_it_composes_like_any_prior():
+    objective = md.Support(2) + md.MU(c=1) + md.BDs(1)
+    assert objective == md.parse("Support(2)+MU(c=1)+BDs(1)") == md.parse(str(objective))
+    assert str(objective) == "Support(m=2)+MU(c=1)+BDs(alpha=1)"
+    assert md.parse("support(5) + Support(2) + BIC").prior.support == 5  # the tightest wins
+    assert md.parse("MU(c=1)+BDs(1)").prior.support is None
+    assert md.Support() == md.Support(3)
+    assert not objective.score_equivalent
+    assert not (md.Support(2) + md.BDeu(1)).score_equivalent  # the two directions of an arc have different parents
+
+
+@pytest.mark.parametrize("m", [0, -1, math.inf, math.nan, "many", None, True])
+def test_it_needs_a_positive_number(m):
+    with pytest.raises(ParameterError, match="m must be a positive number"):
+        md.Support(m)
+
+
+@given(
+    data=small_data(min_columns=2, max_columns=4), m=st.sampled_from([1, 1.5, 2, 3, 5, 100]), seed=st.integers(0, 99)
+)
+def test_a_graph_is_ruled_out_where_a_family_is_thin(data, m, seed):
+    table = as_dataset(*data)
+    dag = md.random_dag(table.names, seed=seed)
+    with_limit, without = md.score(dag, table, [f"Support({m})+MU(1/2)+BDs(1)", "MU(1/2)+BDs(1)"])
+    if is_supported(dag, table, m):
+        assert with_limit == without
+        assert thin_families(dag, table, m) == ()
+    else:
+        assert with_limit == with_limit.log_prior == -math.inf
+        assert with_limit.by_node == without.by_node
+        thin = thin_families(dag, table, m)
+        assert {family.node for family in thin} == {
+            node
+            for node in dag.nodes
+            if dag.parents(node) and observed(table, dag.parents(node)) > max(len(data[0]) / m, 1)
+        }
+        for family in thin:
+            assert family.configurations == observed(table, family.parents)
+            assert family.rows == pytest.approx(table.n_rows / family.configurations)
+
+
+# --- every search obeys it
+
+
+@given(
+    data=small_data(min_columns=3, max_columns=5, max_levels=4),
+    m=st.sampled_from([1.5, 2, 3, 7]),
+    objective=st.sampled_from(OBJECTIVES),
+    options=st.sampled_from(SEARCHES),
+    weight=st.sampled_from([None, "whole", "fractions"]),
+)
+@settings(max_examples=120)
+def test_no_search_returns_a_thin_family(data, m, objective, options, weight):
+    rows, cards = data
+    rng = np.random.default_rng(len(rows))
+    weights = {"whole": rng.integers(1, 4, len(rows)), "fractions": rng.random(len(rows)) + 0.1}.get(weight)
+    if weight == "fractions" and "qNML" in objective:
+        return
+    table = as_dataset(rows, cards, weights)
+    result = md.learn(table, f"Support({m})+{objective}", **options)
+    assert is_supported(result.dag, table, m)
+    assert math.isfinite(result.score)
+    assert md.score(result.dag, table, result.objective) == pytest.approx(result.score, rel=1e-12)
+    assert result.thin == ()
+
+
+@pytest.mark.parametrize("options", SEARCHES[:-1], ids=str)
+def test_ones_own_scores_and_priors_of_whole_graphs_obey_it_too(options):
+    data = md.network("asia").sample(25, seed=3)
+
+    def likelihood(table):
+        return float(table.total * math.log(table.q_obs))  # the thinner the better
+
+    assert not is_supported(md.learn(data, md.U() + md.Custom(likelihood), **options).dag, data, 3)
+    result = md.learn(data, md.Support(3) + md.Custom(likelihood), **options)
+    assert result.dag.n_arcs > 0
+    assert is_supported(result.dag, data, 3)
+    whole = md.Support(3) + md.LogLinear(["v_structures"]) + md.BDeu(10)
+    assert is_supported(md.learn(data, whole, **options).dag, data, 3)
+    rule = md.Support(3) + md.BD(lambda r, q, q_obs: 1 / (r * q_obs))
+    assert md.learn(data, rule, **options).score == md.learn(data, "Support(3)+BDs(1)", **options).score
+
+
+@given(
+    data=small_data(min_columns=3, max_columns=4, max_rows=40, max_levels=3),
+    m=st.sampled_from([1.5, 2, 4]),
+    objective=st.sampled_from(OBJECTIVES),
+)
+@settings(max_examples=60)
+def test_exact_searches_agree_with_going_through_all_graphs(data, m, objective):
+    table = as_dataset(*data)
+    goal = f"Support({m})+{objective}"
+    graphs = list(scored(table, objective, lambda dag: is_supported(dag, table, m)))
+    best = sorted((score for _, score in graphs), reverse=True)
+    assert md.learn(table, goal, search="exact").score == pytest.approx(best[0], rel=1e-9, abs=1e-6)
+    found = md.best_dags(table, goal, k=5)
+    assert [result.score for result in found] == pytest.approx(best[: len(found)], rel=1e-9, abs=1e-6)
+    assert len(found) == min(5, len(graphs))
+    expected, evidence = arc_probabilities(graphs, table.names)
+    got = md.arc_posteriors(table, goal, over="dags")
+    assert got.log_evidence == pytest.approx(evidence, rel=1e-9, abs=1e-6)
+    for arc in itertools.permutations(table.names, 2):
+        assert got[arc] == pytest.approx(expected[arc], abs=1e-6)
+
+
+def test_a_limit_that_never_binds_changes_nothing():
+    data = md.network("insurance").sample(300, seed=1)
+    for options in ({"effort": 0.2}, {"search": "hc", "order": "columns"}, {"search": "tabu"}):
+        free, limited = (md.learn(data, f"{part}MU(c=1)+BDs(1)", **options) for part in ("", "Support(1)+"))
+        assert (limited.dag, limited.score, limited.trace) == (free.dag, free.score, free.trace)
+
+
+def test_rows_count_by_their_weights():
+    rows = [[i % 4, i % 3, i % 2] for i in range(12)]
+    light, heavy = (as_dataset(rows, [4, 3, 2], [weight] * 12) for weight in (1, 3))
+    dag = md.DAG(light.names, [("X0", "X2"), ("X1", "X2")])  # twelve configurations
+    assert md.score(dag, light, "Support(3)+BDeu(1)") == -math.inf
+    assert md.score(dag, heavy, "Support(3)+BDeu(1)") > -math.inf
+
+
+# --- what is required wins
+
+
+def test_required_arcs_win_with_a_warning():
+    data = noise(5, 100, 6)
+    required = [(parent, data.names[5]) for parent in data.names[:3]]
+    free = md.score(md.DAG(data.names, required), data, "MU(c=1)+BDs(1)")
+    for options in SEARCHES:
+        with pytest.warns(MapdagWarning, match=r"required arcs .* Support\(3\) .* win: X6 \(1\."):
+            result = md.learn(data, required=required, **options)
+        assert set(required) <= set(result.dag.arcs)
+        assert result.score >= free
+        assert math.isfinite(result.score)
+        assert is_supported(result.dag, data, 3, exempt=[data.names[5]])
+        assert observed(data, result.dag.parents("X6")) == observed(data, data.names[:3])
+        assert [family.node for family in result.thin] == ["X6"]
+        assert "only required arcs lead to it" in str(result)
+
+
+def test_arcs_that_a_prior_demands_win_too():
+    data = noise(6, 30, 3)
+    objective = md.Support(3) + md.CS({"X1->X2": (0.5, 0.5, 0.0), "X1->X3": (0.5, 0.5, 0.0)}) + md.BDs(1)
+    for options in SEARCHES:
+        with pytest.warns(MapdagWarning, match="win"):
+            result = md.learn(data, objective, **options)
+        assert math.isfinite(result.score)
+        assert all(result.dag.has_arc("X1", x) or result.dag.has_arc(x, "X1") for x in ("X2", "X3"))
+
+
+def test_a_start_graph_loses_what_is_too_thin():
+    data = noise(5, 100, 6)
+    start = md.DAG(data.names, [*((parent, "X6") for parent in data.names[:4]), ("X1", "X2")])
+    for options in ({"search": "hc"}, {"search": "tabu"}, {"effort": 0.1}):
+        with pytest.warns(MapdagWarning, match="start graph .* X6 are left out"):
+            result = md.learn(data, start=start, **options)
+        assert is_supported(result.dag, data, 3)
+        assert math.isfinite(result.score)
+    md.learn(data, start=md.DAG(data.names, [("X1", "X2")]), search="hc")  # nothing to warn of
+
+
+# --- noise
+
+
+@pytest.mark.parametrize(("r", "rows"), [(3, 100), (5, 100), (5, 1000), (10, 300), (10, 1000), (20, 300)])
+def test_noise_gets_no_arcs_by_default(r, rows):
+    for seed in range(3):
+        assert md.learn(noise(r, rows, 10, seed)).dag.n_arcs == 0
+
+
+def test_noise_gets_no_arcs_however_good_the_search():
+    data = noise(5, 200, 12)
+    assert md.learn(data, search="exact").dag.n_arcs == 0
+    assert md.learn(data, search="exact", objective="MU(c=1)+BDs(1)").dag.n_arcs > 10  # what the limit is for
+    assert all(result.dag.n_arcs <= 1 for result in md.best_dags(noise(5, 200, 7), k=20))
+
+
+def test_one_column_with_many_levels_gets_no_parents():
+    rng = np.random.default_rng(1)
+    data = md.read(np.column_stack([rng.integers(0, 20, 300), rng.integers(0, 3, (300, 10))]))
+    assert md.learn(data).dag.n_arcs == 0
+    assert len(md.learn(data, "MU(c=1)+BDs(1)").dag.parents("X1")) > 5
+
+
+# --- what is said of it
+
+
+def test_thin_families_are_named_where_the_objective_allows_them():
+    data = noise(5, 100, 8)
+    result = md.learn(data, "MU(c=1)+BDs(1)")
+    assert result.thin
+    first = result.thin[0]
+    assert first.is_saturated
+    assert first.rows == data.n_rows / first.configurations == min(family.rows for family in result.thin)
+    assert f"{first.node} ({first.rows:.3g} rows" in str(result)
+    assert "Support(3) in the objective rules them out" in str(result)
+    assert "Support" not in str(md.learn(data, "BIC"))
+    found = md.diagnose(result.dag, data, "MU(c=1)+BDs(1)")
+    assert found.thin_families == result.thin
+
+
+def test_the_command_names_them(run, tmp_path):
+    path = tmp_path / "noise.csv"
+    noise(5, 100, 8).to_polars().write_csv(path)
+    code, out, _ = run("learn", path, "--score", "MU(c=1)+BDs(1)", "--out", tmp_path / "noise.bif")
+    assert code == 0
+    assert "Support(3) in the objective rules them out" in out
+    code, out, _ = run("learn", path, "--json", "--score", "MU(c=1)+BDs(1)")
+    assert '"thin": [' in out
+    assert '"saturated": true' in out
+    code, out, _ = run("diagnose", tmp_path / "noise.bif", path, "--score", "MU(c=1)+BDs(1)")
+    assert "Support(3) in the objective rules them out" in out
+    code, out, _ = run("learn", path)
+    assert "0 arcs" in out
+    assert "rules them out" not in out
+
+
+def test_the_report_names_them_before_anything_else():
+    from mapdag.report.learned import result_page
+
+    text = result_page(md.learn(noise(5, 100, 8), "MU(c=1)+BDs(1)"))
+    assert 0 < text.index("rows per configuration") < text.index("Log likelihood")
