@@ -158,7 +158,7 @@ def missing_tasks(design: Design, done: Collection[Cell] = ()) -> Iterator[Task]
                     for arm in design.arms:
                         left = tuple(
                             objective
-                            for objective in design.objectives
+                            for objective in design.objectives_of(arm)
                             if Cell(*key, arm.search.label, objective) not in done
                         )
                         if arm.columns == columns and left:

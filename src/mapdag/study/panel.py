@@ -103,7 +103,7 @@ class Panel:
             raise ParameterError(f"there are no results with columns {columns!r} and search {search!r}")
         order: tuple[Sequence[str], ...] = ((), (), ())
         if design is not None:
-            order = ([network_name(each) for each in design.networks], design.sizes, design.objectives)
+            order = ([network_name(each) for each in design.networks], design.sizes, design.every_objective)
         networks = _axis((row.network for row in mine), order[0])
         sizes = _axis((row.size for row in mine), order[1])
         objectives = _axis((row.objective for row in mine), order[2])

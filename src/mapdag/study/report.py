@@ -12,7 +12,7 @@ from mapdag.study.comparing import compare_all
 from mapdag.study.panel import METRICS, Panel, read_panels
 from mapdag.study.rendering import SUFFIXES, check_format, render_claims, render_pairings, render_table, tally
 from mapdag.study.statistics import Ranks, rank
-from mapdag.study.store import Store
+from mapdag.study.store import PARTS, Store
 from mapdag.study.tables import Table, make_tables
 
 if TYPE_CHECKING:
@@ -77,9 +77,8 @@ def make_report(directory: str | Path) -> Report:
     """Read the results in a directory, and say what they say."""
     arms = tuple(ArmReport(panel, make_tables(panel), measure_claims(panel)) for panel in read_panels(directory))
     with Store(directory) as store:
-        parts = ("sampling", "learning", "judging", "cpu")
         spent = [entry[5:9] for entry in store.work]
-        work = {part: sum(each[i] for each in spent) for i, part in enumerate(parts)}
+        work = {part: sum(each[i] for each in spent) for i, part in enumerate(PARTS)}
         return Report(Path(directory), arms, store.meta, store.searches, store.runs, work)
 
 

@@ -6,12 +6,15 @@ that dies at any moment leaves the last commit behind.
 
 from __future__ import annotations
 
+import csv
+import gzip
 import json
 import math
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from mapdag.errors import FileError, StudyError
@@ -24,11 +27,16 @@ if TYPE_CHECKING:
     from mapdag.study.working import Work
 
 #: Raised whenever a change of the library alters what a study finds.
-RESULTS_VERSION = 1
+RESULTS_VERSION = 2
+#: The searches (as the library calls them) whose results each version changed: those of all others are as good as new.
+CHANGED: Mapping[int, frozenset[str]] = MappingProxyType({2: frozenset({"orders"})})
 FILE = "results.sqlite"
+ROWS, SUMMARY = "rows.csv.gz", "summary.json"  # results as they are published
 
 _KEY = FIELDS[: len(Cell._fields)]
 _TYPES = {"str": "TEXT", "int": "INTEGER", "float": "REAL", "float | None": "REAL"}
+PARTS = ("sampling", "learning", "judging", "cpu")  # of the seconds of a task
+
 _CLOSE = 1e-9  # relative: log-likelihoods from two machines that are the same but for rounding
 
 
@@ -54,24 +62,52 @@ class Store:
     Parameters
     ----------
     directory : path
-        Where the file `results.sqlite` is.
+        Where the file `results.sqlite` is. Where it is not, but results as they are published (`rows.csv.gz` and
+        `summary.json`), these are read.
     create : bool
         Whether to make it if there is none.
     """
 
     def __init__(self, directory: str | Path, *, create: bool = False) -> None:
         self.path = Path(directory) / FILE
+        published = not self.path.exists() and self.path.with_name(ROWS).exists()
         if create:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-        elif not self.path.exists():
+        elif not published and not self.path.exists():
             raise FileError(f"{directory}: there are no results of a study here ({FILE} is missing)")
         try:
-            self._db = sqlite3.connect(self.path, timeout=60, isolation_level=None)
+            self._db = sqlite3.connect(
+                self.path if create or not published else ":memory:", timeout=60, isolation_level=None
+            )
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
             self._db.executescript(f"BEGIN IMMEDIATE; {_schema()} COMMIT;")
         except sqlite3.DatabaseError as error:
             raise FileError(f"{self.path}: {error}") from None
+        if published:
+            self._read_published()
+
+    def _read_published(self) -> None:
+        """Take over rows and summary as `write_report` and `export` leave them."""
+        try:
+            summary = json.loads(self.path.with_name(SUMMARY).read_text(encoding="utf-8"))
+            with gzip.open(self.path.with_name(ROWS), "rt", encoding="utf-8", newline="") as lines:
+                self.add(_as_row(each) for each in csv.DictReader(lines))
+            self.set_meta({key: summary[key] for key in ("results_version", "seed", "test_rows", "design")})
+            with self._transaction() as db:
+                for label, found in summary["searches"].items():
+                    options = json.dumps(found["options"], sort_keys=True)
+                    db.execute("INSERT INTO searches VALUES (?, ?, ?)", (label, found["name"], options))
+            number = 0
+            for run in summary["runs"]:
+                begun = {key: run[key] for key in ("started", "machine", "versions", "workers")}
+                number = self.begin_run(**begun)
+                self.update_run(number, seconds=run["seconds"], cells=run["cells"])
+            spent = [summary["worker_seconds"][part] for part in PARTS]
+            with self._transaction() as db:  # of all tasks together
+                db.execute("INSERT INTO work VALUES (?, '', '', 0, '', ?, ?, ?, ?, 0, 0)", (number, *spent))
+        except (OSError, EOFError, KeyError, TypeError, ValueError) as error:
+            raise FileError(f"{self.path.parent}: {ROWS} and {SUMMARY} cannot be read: {error!r}") from None
 
     def __enter__(self) -> Self:
         return self
@@ -127,16 +163,35 @@ class Store:
         wanted = {"results_version": RESULTS_VERSION, "seed": seed, "test_rows": test_rows}
         found = self.meta
         differing = [key for key, value in wanted.items() if found.get(key, value) != value]
-        if differing and not fresh:
-            told = " and ".join(f"{key} {found[key]} (asked for: {wanted[key]})" for key in differing)
-            raise StudyError(
-                f"{self.path.parent}: the results here are of {told}; choose another directory, or start afresh (fresh)"
-            )
-        if differing:
+        outdated = self._outdated(found.get("results_version", RESULTS_VERSION))
+        if differing == ["results_version"] and outdated is not None:
+            if outdated and not fresh:
+                raise StudyError(
+                    f"{self.path.parent}: results of {' and '.join(outdated)} here are of an older version "
+                    f"({found['results_version']}, now {RESULTS_VERSION}); choose another directory, or start these "
+                    "afresh (fresh), which keeps all others"
+                )
+            with self._transaction() as db:
+                db.executemany("DELETE FROM results WHERE search = ?", [(label,) for label in outdated])
+        elif differing:
+            if not fresh:
+                told = " and ".join(f"{key} {found[key]} (asked for: {wanted[key]})" for key in differing)
+                raise StudyError(
+                    f"{self.path.parent}: the results here are of {told}; choose another directory, or start afresh "
+                    "(fresh)"
+                )
             with self._transaction() as db:
                 for table in ("results", "searches", "runs", "work"):
                     db.execute(f"DELETE FROM {table}")  # noqa: S608 - names from the line above
         self.set_meta(wanted)
+
+    def _outdated(self, version: int) -> list[str] | None:
+        """Labels of searches here that have changed since a version; None where it is not known what has."""
+        since = range(version + 1, RESULTS_VERSION + 1)
+        if version > RESULTS_VERSION or any(each not in CHANGED for each in since):
+            return None
+        changed = frozenset().union(*(CHANGED[each] for each in since))
+        return [label for label, (name, _) in self.searches.items() if name in changed]
 
     def claim_search(self, search: Search, resolved: str) -> None:
         """Make sure that a label always means the same search; `resolved` is the name that the library gave it."""
@@ -252,6 +307,15 @@ class Store:
         with self._transaction() as db:
             values = [(numbers[entry[0]], *entry[1:]) for entry in other.work]
             db.executemany("INSERT INTO work VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
+
+
+def _as_row(fields: Mapping[str, str]) -> Row:
+    """Read a row that was written as text."""
+    kinds: dict[str, Any] = {"str": str, "int": int, "float": float, "float | None": float}
+    values = {
+        name: kinds[str(Row.__annotations__[name])](fields[name]) for name in FIELDS if fields[name] or name != "alpha"
+    }
+    return Row(**{"alpha": None, **values})
 
 
 def same_results(a: Row, b: Row) -> bool:
