@@ -36,6 +36,8 @@ class _Scale:
     samples: int
     pairs: int
     largest: int
+    levels: tuple[int, ...]
+    even_columns: int
 
 
 _FULL = _Scale(
@@ -48,6 +50,8 @@ _FULL = _Scale(
     samples=3,
     pairs=500,
     largest=200,
+    levels=(2, 3, 5, 10, 20),
+    even_columns=10,
 )
 _QUICK = _Scale(
     alphas=29,
@@ -59,6 +63,8 @@ _QUICK = _Scale(
     samples=1,
     pairs=50,
     largest=20,
+    levels=(2, 5),
+    even_columns=6,
 )
 
 
@@ -141,6 +147,15 @@ def _searches(run: _Run) -> None:
         scale.nodes, scale.rows, replicates=scale.replicates, seed=run.seed, progress=run.show
     )
     run.write("noise", "arcs learned from pure noise", noise, plots.noise_figure(noise, scale.shown_rows))
+    even = experiments.saturated_arcs(
+        scale.levels,
+        [n for n in scale.rows if n <= 2000],
+        columns=scale.even_columns,
+        replicates=min(scale.replicates, 5),
+        seed=run.seed,
+        progress=run.show,
+    )
+    run.write("saturation", "the best graph of all on noise with even levels", even, plots.saturation_figure(even))
     found = experiments.alpha_sensitivity(scale.networks, replicates=scale.samples, seed=run.seed, progress=run.show)
     run.write("alpha", "arcs against alpha (Silander's picture)", found, plots.sensitivity_figure(found))
     run.write("front", "both in short, for the front page", (), plots.front_figure(noise, found))

@@ -1,7 +1,8 @@
 """Experiments behind docs/theory.md: each returns rows of plain values, for tables and for `mapdag.plots`.
 
 What the paper says of uniform priors, tried out: arcs learned from pure noise, arcs learned as alpha runs, what a climb
-sees of its prior, how far the limits of the theorems are from finite alphas.
+sees of its prior, how far the limits of the theorems are from finite alphas. And what it does not say: what the best of
+all graphs on noise looks like.
 """
 
 from __future__ import annotations
@@ -9,23 +10,28 @@ from __future__ import annotations
 from mapdag.experiments.inclusion import ClimbPoint, inclusion_along_climb
 from mapdag.experiments.noise import NOISE_OBJECTIVES, NoisePoint, noise_arcs, noise_table
 from mapdag.experiments.prior import ExpectationPoint, UniformPoint, expected_numbers, uniform_prior
+from mapdag.experiments.saturation import SATURATION_OBJECTIVES, SaturationPoint, even_noise, saturated_arcs
 from mapdag.experiments.sensitivity import AlphaPoint, alpha_sensitivity
 from mapdag.experiments.thresholds import AgreementPoint, random_pair, threshold_agreement
 
 __all__ = [
     "NOISE_OBJECTIVES",
+    "SATURATION_OBJECTIVES",
     "AgreementPoint",
     "AlphaPoint",
     "ClimbPoint",
     "ExpectationPoint",
     "NoisePoint",
+    "SaturationPoint",
     "UniformPoint",
     "alpha_sensitivity",
+    "even_noise",
     "expected_numbers",
     "inclusion_along_climb",
     "noise_arcs",
     "noise_table",
     "random_pair",
+    "saturated_arcs",
     "threshold_agreement",
     "uniform_prior",
 ]

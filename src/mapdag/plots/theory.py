@@ -29,7 +29,7 @@ from mapdag.theory import (
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from mapdag.experiments import AgreementPoint, AlphaPoint, ClimbPoint, NoisePoint, UniformPoint
+    from mapdag.experiments import AgreementPoint, AlphaPoint, ClimbPoint, NoisePoint, SaturationPoint, UniformPoint
     from mapdag.theory import LimitPoint
 
 T = TypeVar("T")
@@ -203,6 +203,28 @@ def _noise_line(axes: Any, by_nodes: dict[int, float], objective: str) -> None:
     )
 
 
+def saturation_figure(points: Sequence[SaturationPoint]) -> Figure:
+    """Draw the arcs of the best graph of all on noise against the rows, a line for each number of levels."""
+    with style():
+        by_objective = _grouped(points, lambda point: point.objective)
+        figure, all_axes = panels(len(by_objective), width=11.5, height=3.6)
+        colours = (GREY, GREEN, BLUE, PURPLE, RED)
+        top = max(point.arcs for point in points)
+        for axes, (objective, mine) in zip(all_axes, by_objective.items(), strict=True):
+            means = _means(mine, lambda p: (p.levels, p.rows), lambda p: p.arcs)
+            for levels, colour in zip(sorted({point.levels for point in mine}), colours, strict=False):
+                rows = sorted(n for r, n in means if r == levels)
+                values = [means[levels, n] for n in rows]
+                axes.plot(rows, values, color=colour, marker="o", label=f"{levels} levels")
+            title = objective.replace("m=", "").replace("alpha=", "")
+            axes.set(title=title, xlabel="rows", xscale="log")
+            axes.set_ylim(-1, top + 2)
+            _plain_ticks(axes.xaxis, sorted({point.rows for point in mine}))
+        all_axes[0].set_ylabel("arcs of the best graph (truth: 0)")
+        all_axes[-1].legend(fontsize=8)
+        return figure
+
+
 def sensitivity_figure(points: Sequence[AlphaPoint]) -> Figure:
     """Draw Silander's picture: learned arcs against alpha, one panel for each network."""
     with style():
@@ -299,6 +321,7 @@ __all__ = [
     "front_figure",
     "inclusion_figure",
     "noise_figure",
+    "saturation_figure",
     "sensitivity_figure",
     "theorems_figure",
     "threshold_figure",
