@@ -61,6 +61,24 @@ def test_the_table_of_alphas_is_the_mean_of_the_stored_runs():
             assert line["true arcs"] == str(md.network(line["network"]).dag.n_arcs)
 
 
+def test_the_table_of_saturated_families_is_the_mean_of_the_stored_runs():
+    rows = stored("saturation")
+    for line in doc_table("saturation"):
+        for column in list(line)[2:]:
+            key = (line["levels"], line["rows"], column)
+            runs = [int(r["arcs"]) for r in rows if (r["levels"], r["rows"], r["objective"]) == key]
+            assert len(runs) == 5
+            assert line[column] == f"{mean(runs):.1f}"
+    limited = [int(r["arcs"]) for r in rows if r["objective"].startswith("Support")]
+    assert sum(limited) <= 2  # two binary columns that are dependent by chance
+
+
+def test_saturated_families_are_found_as_stored():
+    found = as_stored(experiments.saturated_arcs([3, 5], [50, 100], replicates=2))
+    wanted = [r for r in stored("saturation") if r["levels"] in {"3", "5"} and r["rows"] in {"50", "100"}]
+    assert found == [r for r in wanted if int(r["replicate"]) < 2]
+
+
 def test_what_the_page_says_of_its_tables_is_so():
     for line in doc_table("noise"):
         arcs = {name: float(line[name]) for name in list(line)[2:]}
@@ -114,6 +132,7 @@ def test_other_tables_are_as_stored(name, run):
 def test_everything_is_learned_as_stored():
     assert as_stored(experiments.noise_arcs()) == stored("noise")
     assert as_stored(experiments.alpha_sensitivity()) == stored("alpha")
+    assert as_stored(experiments.saturated_arcs()) == stored("saturation")
 
 
 def test_every_figure_of_the_page_is_there():

@@ -33,7 +33,13 @@ TINY = Design(
     sizes=("n=60", "1"),
     replicates=2,
     objectives=("U+BDeu(1)", "MU(c=1)+BDs(1)", "U+BDeu(alpha_S)", "BIC"),
-    arms=(Arm("file", Search.make("hc")), Arm("shuffled", Search.make("hc")), Arm("shuffled", Search.make("tabu"))),
+    arms=(
+        Arm("file", Search.make("hc")),
+        Arm("shuffled", Search.make("hc")),
+        Arm("shuffled", Search.make("tabu")),
+        # Of the searches this one is interrupted most, and learns in the company of all others.
+        Arm("shuffled", Search.make({"label": "default", "effort": 0.2}), ("U+BDeu(10)", "Support(3)+MU(c=1)+BDs(1)")),
+    ),
     test_rows=500,
 )
 
@@ -164,10 +170,11 @@ def test_a_row_says_what_learning_it_alone_says(columns):
     assert len(rows) == task.n_cells
     for row in rows:
         goal = row.objective if row.alpha is None else f"U+BDeu({row.alpha})"
-        result = md.learn(table, goal, search=row.search, threads=1)
+        options = {"effort": 0.2} if row.search == "default" else {"search": row.search}
+        result = md.learn(table, goal, threads=1, **options)
         learned = result.fit(alpha=1)
         against = md.compare(truth.network.dag.to_cpdag(), result.cpdag)
-        assert row.score == pytest.approx(result.score, rel=1e-12)
+        assert row.score == result.score
         assert row.shd == md.shd(truth.network.dag, result.dag)
         assert (row.arcs, row.true_arcs, row.n) == (result.dag.n_arcs, 25, 230)
         assert (row.precision, row.recall) == (against.precision, against.recall)
@@ -256,6 +263,46 @@ def test_another_seed_or_version_is_refused_unless_told(tmp_path, monkeypatch):
     assert run(part, tmp_path, workers=1, fresh=True).fresh == part.n_cells
 
 
+def test_a_version_that_changed_one_search_leaves_the_results_of_others(tmp_path, monkeypatch):
+    part = TINY.restricted(networks=["asia"], sizes=["n=60"], objectives=["BIC", "U+BDeu(10)"], columns=["shuffled"])
+    run(part, tmp_path, workers=1)
+    before = results(tmp_path)
+    changed = {**store_module.CHANGED, RESULTS_VERSION + 1: frozenset({"tabu"})}
+    monkeypatch.setattr(store_module, "RESULTS_VERSION", RESULTS_VERSION + 1)
+    monkeypatch.setattr(store_module, "CHANGED", changed)
+    with pytest.raises(StudyError, match="results of tabu here are of an older version"):
+        run(part, tmp_path, workers=1)
+    assert run(part, tmp_path, workers=1, fresh=True).fresh == part.restricted(searches=["tabu"]).n_cells
+    assert results(tmp_path) == before
+    climbs = part.restricted(searches=["hc"])
+    run(climbs, tmp_path / "climbs", workers=1)
+    monkeypatch.setattr(store_module, "RESULTS_VERSION", RESULTS_VERSION + 2)
+    monkeypatch.setattr(store_module, "CHANGED", {**changed, RESULTS_VERSION + 2: frozenset({"tabu"})})
+    assert run(climbs, tmp_path / "climbs", workers=1).fresh == 0  # nothing of theirs has changed
+
+
+def test_published_results_are_read_and_continued(reference, tmp_path):
+    from mapdag.study.export import export
+    from mapdag.study.report import make_report, write_report
+
+    folder = tmp_path / "published"
+    write_report(make_report(reference), folder)
+    export(reference, folder / "rows.csv.gz")
+    assert not (folder / "results.sqlite").exists()
+    assert results(folder) == results(reference)
+    assert status(folder).progress.done == TINY.n_cells
+    again = write_report(make_report(folder), tmp_path / "again")
+    for path in again:
+        assert path.read_bytes() == (folder / path.relative_to(tmp_path / "again")).read_bytes()
+    larger = replace(TINY, replicates=3)
+    assert run(larger, folder, workers=1).fresh == larger.n_cells - TINY.n_cells
+    assert (folder / "results.sqlite").exists()
+    (folder / "results.sqlite").unlink()
+    (folder / "rows.csv.gz").write_bytes((folder / "rows.csv.gz").read_bytes()[:100])
+    with pytest.raises(FileError, match=r"rows\.csv\.gz and summary\.json cannot be read"):
+        results(folder)
+
+
 def test_a_label_always_means_the_same_search(tmp_path):
     part = TINY.restricted(networks=["asia"], objectives=["BIC"], searches=["hc"], columns=["file"])
     run(part, tmp_path, workers=1)
@@ -323,7 +370,7 @@ def test_results_of_several_machines_are_put_together(reference, tmp_path):
     run(TINY.restricted(networks=["child"]), tmp_path / "b", workers=1)
     run(TINY.restricted(networks=["child"], replicates=1), tmp_path / "c", workers=1)
     found = merge([tmp_path / "a", tmp_path / "b", tmp_path / "c"], tmp_path / "all")
-    assert list(found.values()) == [32 + 16, 32 + 16, 0]
+    assert list(found.values()) == [32 + 16 + 8, 32 + 16 + 8, 0]
     assert results(tmp_path / "all") == results(reference)
     assert run(TINY, tmp_path / "all", workers=1).fresh == 0
     with Store(tmp_path / "all") as store:
