@@ -1,8 +1,8 @@
 """What a better search makes of an objective: predictive loss and SHD of the default search against hill climbing.
 
-A score that overfits finds more to overfit, the better the search. For each objective, network and size that both arms of
-a study's results have, columns shuffled: the change of the predictive loss (minus the log-likelihood of the test set), the
-p-value of a paired t test over samples, two-sided, and the average SHD of both. As Markdown.
+A score that overfits finds more to overfit, the better the search. For each objective, network and size that both arms
+of a study's results have, columns shuffled: the change of the predictive loss (minus the log-likelihood of the test
+set), the p-value of a paired t test over samples, two-sided, and the average SHD of both. As Markdown.
 
     python benchmarks/study_searches.py results/paper --sizes 0.1,0.2,0.5
 """

@@ -182,12 +182,14 @@ def report(
 
 def _comparisons(found: Report, objectives: list[str], metric: str, form: str) -> str:
     from mapdag.study.comparing import compare_all
+    from mapdag.study.goals import canonical
     from mapdag.study.rendering import check_format, render_pairings
 
     if len(objectives) < 2:
         raise typer.BadParameter("--compare must be given at least twice")
     parts = []
-    for arm in found.arms:
+    wanted = [canonical(each) for each in objectives]
+    for arm in [arm for arm in found.arms if arm.panel.has(wanted)] or found.arms[:1]:  # or say what is missing
         pairings = compare_all(arm.panel, metric, objectives=objectives)
         parts.append(f"{arm.panel.arm}\n\n{render_pairings(pairings, check_format(form))}")
     return "\n".join(parts)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mapdag.study.design import paper
 from mapdag.study.panel import METRICS, Metric
 from mapdag.study.transcript import BIC, STECK, goal
 
@@ -91,12 +92,17 @@ _RULES = {
 
 
 def make_tables(panel: Panel) -> tuple[Table, ...]:
-    """Return the nine tables: three measures for the scores with beta = 1/2, for BDeu and for BDs with each prior."""
-    kinds = (
+    """Return the nine tables: three measures for the scores with beta = 1/2, for BDeu and for BDs with each prior.
+
+    Three more have all objectives of an arm, where it has some that the paper does not know.
+    """
+    kinds = [
         ("", "", SCORES),
         ("-bdeu", " for BDeu and different MU priors", _by_prior("BDeu")),
         ("-bds", " for BDs and different MU priors", _by_prior("BDs")),
-    )
+    ]
+    if not set(panel.objectives) <= set(paper().objectives):
+        kinds.append(("-own", " for the objectives of this arm", tuple((each, "", each) for each in panel.objectives)))
     return tuple(
         make_table(
             panel,
