@@ -27,7 +27,8 @@ def criterion_of(objective: Objective, data: Dataset, constraints: Constraints) 
     """Return what an objective judges families by.
 
     A required arc wins against `Support`: where the required parents of a node alone have more configurations than it
-    allows, the node's parents may have that many, and there is a warning.
+    allows, the node's parents may have that many, and there is a warning. Nodes that a prior joins without saying which
+    way (`CS` with no chance of "no arc") are required parents of each other: it may go either way.
     """
     support = objective.prior.support
     if support is None:
