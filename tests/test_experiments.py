@@ -10,6 +10,7 @@ import pytest
 
 import mapdag as md
 from mapdag import experiments
+from mapdag.errors import ParameterError
 
 DOCS = Path(__file__).parent.parent / "docs"
 pytestmark = pytest.mark.skipif(not (DOCS / "theory.md").exists(), reason="not part of this distribution")
@@ -147,6 +148,12 @@ def test_noise_is_independent_and_repeats_itself():
     assert data.cards.tolist() == [2, 3, 4, 2]
     assert np.array_equal(data.codes, experiments.noise_table(4, 2000, seed=[1, 2]).codes)
     assert abs(np.corrcoef(data.codes)[np.triu_indices(4, 1)]).max() < 0.1
+
+
+def test_expected_numbers_need_a_prior_that_exists():
+    assert [point.prior for point in experiments.expected_numbers((4,))] == ["MU(1/2)", "MU(c=1)"]
+    with pytest.raises(ParameterError, match="nodes must be"):
+        experiments.expected_numbers((5, 3))  # where MU(c=1) would have beta = 1
 
 
 def test_what_is_being_done_is_told():

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
+from mapdag.contracts import check_whole
 from mapdag.graphs import arc_correlation, arc_probability, pattern_probability
 from mapdag.theory import approximate_arc_correlation, approximate_arc_probability
 
@@ -78,6 +79,8 @@ def uniform_prior(nodes: Sequence[int] = (3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 25, 
 def expected_numbers(nodes: Sequence[int] = (5, 10, 20, 30)) -> tuple[ExpectationPoint, ...]:
     """Compute how many arcs MU expects when its probabilities are normalised over DAGs, which rules out cycles.
 
+    From four nodes on: with fewer, MU(c=1) would have a beta = 2 / (N - 1) of 1 and more.
+
     Examples
     --------
     >>> [(point.prior, round(point.exact, 2), point.product) for point in expected_numbers([10])]
@@ -85,6 +88,7 @@ def expected_numbers(nodes: Sequence[int] = (5, 10, 20, 30)) -> tuple[Expectatio
     """
     found = []
     for n in nodes:
+        check_whole("nodes", n, least=4)
         for name, beta in (("MU(1/2)", Fraction(1, 2)), ("MU(c=1)", Fraction(2, n - 1))):
             exact = n * (n - 1) * arc_probability(n, beta / 2 / (1 - beta))
             found.append(ExpectationPoint(n, name, float(exact), float(n * (n - 1) * beta / 2)))
