@@ -147,7 +147,7 @@ def test_a_node_with_thousands_of_levels_does_not_swell_the_page():
 def test_sparse_families_and_levels_never_observed_are_named():
     data = md.network("asia").sample(60, seed=1).with_levels({"smoke": ["yes", "no", "<sometimes>"]})
     found = md.learn(data, "K2", required=[("smoke", "dysp"), ("xray", "dysp"), ("either", "dysp")])
-    assert any(family.is_sparse for family in families(found))
+    assert any(family.is_half_empty for family in families(found))
     text = md.report.result_page(found)
     assert re.search("never observed: [^.]*smoke", text)
     assert "&lt;sometimes&gt;" in text

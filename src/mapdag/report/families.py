@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -10,19 +9,18 @@ import numpy as np
 
 from mapdag.counts import Counter
 from mapdag.objective import FamilyScores
+from mapdag.theory.factors import log_arc_odds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from mapdag.contracts import Prior
     from mapdag.counts import CountTable
-    from mapdag.graphs import DAG
     from mapdag.search import Result
 
 MOST_CONFIGURATIONS = 12
 MOST_LEVELS = 8
 ALPHA = 1.0  # imaginary sample size of the probabilities shown, as in `Result.fit`
-_SPARSE = 0.5
+_HALF = 0.5
 _BEYOND = 1 << 1000  # whole numbers that no float can hold
 
 
@@ -50,9 +48,9 @@ class Family:
     table: CountTable = field(repr=False)
 
     @property
-    def is_sparse(self) -> bool:
+    def is_half_empty(self) -> bool:
         """Whether less than half of the configurations were observed."""
-        return self.q_obs < _SPARSE * self.q
+        return self.q_obs < _HALF * self.q
 
     @property
     def rows_per_configuration(self) -> float:
@@ -77,29 +75,7 @@ def families(result: Result) -> list[Family]:
 
 def losses(result: Result) -> dict[tuple[str, str], float]:
     """Find for each arc how much the score would fall if it were removed; infinite if the prior demands the arc."""
-    data, dag = result.data, result.dag
-    column = {name: i for i, name in enumerate(data.names)}
-    scores = FamilyScores(data, [result.objective.likelihood])
-    of_prior = _prior_losses(result.objective.prior, dag)
-    found = {}
-    for node in dag.nodes:
-        parents = [column[parent] for parent in dag.parents(node)]
-        whole = float(scores.family(column[node], parents)[0])
-        for parent in dag.parents(node):
-            rest = [p for p in parents if p != column[parent]]
-            less = float(scores.family(column[node], rest)[0])
-            found[parent, node] = whole - less + of_prior[parent, node]
-    return found
-
-
-def _prior_losses(prior: Prior, dag: DAG) -> dict[tuple[str, str], float]:
-    if not prior.is_arcwise:
-        whole = prior.log_prior(dag)
-        return {arc: whole - prior.log_prior(dag.without_arc(*arc)) for arc in dag.arcs}
-    odds, demanded = prior.log_odds(dag.nodes), prior.required_pairs(dag.nodes)
-    place = dag.index.position
-    ends = {arc: (place(arc[0]), place(arc[1])) for arc in dag.arcs}
-    return {arc: math.inf if (min(ij), max(ij)) in demanded else float(odds[ij]) for arc, ij in ends.items()}
+    return log_arc_odds(result.dag, result.data, result.objective)
 
 
 def probabilities(family: Family) -> NDArray[np.float64]:

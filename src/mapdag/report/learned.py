@@ -249,7 +249,7 @@ def _nodes(result: Result, known: list[Family]) -> list[dict[str, Any]]:
             "parents": [index[parent] for parent in family.parents],
             "score": round(family.score, 4),
             "configurations": f"{family.q_obs:,} of {_many(family.q)}",
-            "sparse": family.is_sparse,
+            "sparse": family.is_half_empty,
             "table": tables[family.node],
         }
         for family in known
@@ -258,7 +258,7 @@ def _nodes(result: Result, known: list[Family]) -> list[dict[str, Any]]:
 
 def _data(data: Dataset, known: list[Family]) -> Content:
     never = data.unobserved()
-    sparse = sorted((f for f in known if f.is_sparse), key=lambda f: f.q_obs / f.q)
+    sparse = sorted((f for f in known if f.is_half_empty), key=lambda f: f.q_obs / f.q)
     said: list[Content] = []
     if never:
         total = sum(map(len, never.values()))
@@ -312,7 +312,7 @@ def _family_row(data: Dataset, family: Family, never: tuple[str, ...]) -> list[A
         Cell(_named(list(never)), len(never)),
         Cell(len(family.parents), len(family.parents)),
         Cell(_many(family.q), min(float(min(family.q, 10**300)), 1e300)),
-        bar(seen, f"{family.q_obs:,}", "warn" if family.is_sparse else ""),
+        bar(seen, f"{family.q_obs:,}", "warn" if family.is_half_empty else ""),
         number(family.rows_per_configuration, 1),
         number(family.score, 1),
     ]

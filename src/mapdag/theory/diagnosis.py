@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mapdag.contracts import Likelihood, Objective, check_positive
-from mapdag.counts import Counter
 from mapdag.data import as_dataset
 from mapdag.graphs import DAG
-from mapdag.objective import DEFAULT, USUAL, ThinFamily, align, most_configurations, parse
+from mapdag.objective import DEFAULT, USUAL, ThinFamily, most_configurations, parse
 from mapdag.priors import MU
 from mapdag.scores import BDeu, BDs
 from mapdag.theory.effective import effective_alpha, effective_degrees_of_freedom, effective_parameters
-from mapdag.theory.factors import log_prior_odds
+from mapdag.theory.factors import all_log_prior_odds, log_bdeu_factor, log_bds_factor, log_factor
+from mapdag.theory.families import family_counter
 from mapdag.theory.marginal import log_bds_over_bdeu
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ class Diagnosis:
     @property
     def sensitive_to_beta(self) -> tuple[ArcSupport, ...]:
         """Arcs with support that MU would not give for some beta between 2/(N - 1), which is c = 1, and 1/2."""
-        smallest = min(2 / (self.n_nodes - 1), 0.5) if self.n_nodes > 1 else 0.5
+        smallest = _beta_of_one(self.n_nodes)
         return tuple(a for a in self.arcs if a.log_odds > 0 and a.beta_needed >= smallest)
 
 
@@ -213,23 +213,19 @@ def diagnose(
     dag = graph if isinstance(graph, DAG) else graph.dag
     objective = parse(objective)
     table = as_dataset(data)
-    align(dag, table)
+    count = family_counter(dag, table)
     own = getattr(objective.likelihood, "alpha", None)
     used = check_positive("alpha", own if own is not None else 1.0 if alpha is None else alpha)
-    counter = Counter(table)
-    index = {name: i for i, name in enumerate(table.names)}
-
-    def count(node: str, parents: tuple[str, ...]) -> CountTable:
-        return counter.table(index[node], sorted(index[p] for p in parents))
-
+    log_prior = all_log_prior_odds(objective.prior, dag)
+    log_mu = float(MU(_beta_of_one(len(dag.nodes))).log_odds(dag.nodes)[0, 0]) if log_prior else 0.0
     families, arcs = [], []
     for node in dag.nodes:
         parents = dag.parents(node)
         full = count(node, parents)
         families.append(_family(node, parents, full, used))
         for parent in parents:
-            smaller = count(node, tuple(p for p in parents if p != parent))
-            arcs.append(_arc(dag, (parent, node), (full, smaller), objective, used))
+            tables = full, count(node, [p for p in parents if p != parent])
+            arcs.append(_arc((parent, node), tables, objective.likelihood, used, log_prior[parent, node], log_mu))
     arcs.sort(key=lambda arc: arc.log_odds)
     return Diagnosis(objective, used, len(dag.nodes), table.total, tuple(families), tuple(arcs))
 
@@ -248,31 +244,35 @@ def _family(node: str, parents: tuple[str, ...], table: CountTable, alpha: float
     )
 
 
-def _arc(
-    dag: DAG, ends: tuple[str, str], tables: tuple[CountTable, CountTable], objective: Objective, alpha: float
-) -> ArcSupport:
-    def gain(likelihood: Likelihood) -> float:
-        return likelihood.score(tables[0]) - likelihood.score(tables[1])
+def _beta_of_one(n_nodes: int) -> float:
+    """Return the beta of MU(c=1), 1/2 where the nodes are too few for it."""
+    return min(2 / (n_nodes - 1), 0.5) if n_nodes > 1 else 0.5
 
-    factor = gain(objective.likelihood)
-    prior = log_prior_odds(objective.prior, dag, *ends)
+
+def _arc(
+    ends: tuple[str, str],
+    tables: tuple[CountTable, CountTable],
+    likelihood: Likelihood,
+    alpha: float,
+    log_prior: float,
+    log_mu: float,
+) -> ArcSupport:
+    """Judge an arc from the tables of its family with it and without, and its log prior odds."""
+    factor = log_factor(likelihood, *tables)
     limits = (math.nan, math.nan)
-    if isinstance(objective.likelihood, BDeu | BDs):
-        score = type(objective.likelihood)
-        limits = _alpha_range(lambda a: gain(score(a)) + prior, alpha)
-    # MU multiplies the odds by (beta / 2) / (1 - beta): what makes them 1?
-    needed = 1 / (1 + 0.5 * math.exp(min(factor, 700.0)))
-    beta = min(2 / (len(dag.nodes) - 1), 0.5)
+    if isinstance(likelihood, BDeu | BDs):
+        score = type(likelihood)
+        limits = _alpha_range(lambda a: log_factor(score(a), *tables) + log_prior, alpha)
     return ArcSupport(
-        start=ends[0],
-        end=ends[1],
+        *ends,
         effective_degrees_of_freedom=effective_degrees_of_freedom(*tables),
-        log_odds=factor + prior,
-        log_bdeu=gain(BDeu(alpha)),
-        log_bds=gain(BDs(alpha)),
-        log_mu=float(MU(beta).log_odds(dag.nodes)[0, 0]),
+        log_odds=factor + log_prior,
+        log_bdeu=log_bdeu_factor(*tables, alpha),
+        log_bds=log_bds_factor(*tables, alpha),
+        log_mu=log_mu,
         alpha_range=limits,
-        beta_needed=needed,
+        # MU multiplies the odds by (beta / 2) / (1 - beta): what makes them 1?
+        beta_needed=1 / (1 + 0.5 * math.exp(min(factor, 700.0))),
     )
 
 

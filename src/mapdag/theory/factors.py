@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from mapdag.data import as_dataset
@@ -16,6 +17,7 @@ from mapdag.theory.marginal import Limits, log_bdeu_leading
 if TYPE_CHECKING:
     from mapdag.contracts import Likelihood, Objective, Prior
     from mapdag.counts import CountTable
+    from mapdag.data import Dataset
     from mapdag.graphs import DAG
 
 
@@ -34,19 +36,35 @@ def log_bayes_factor(
     objective : Objective, Likelihood or str
         With the uniform prior this is the log Bayes factor.
     """
-    objective = parse(objective)
-    data = as_dataset(data)
-    align(dag, data)
     with_arc = dag if dag.has_arc(start, end) else dag.with_arc(start, end)
-    without = with_arc.without_arc(start, end)
-    families = FamilyScores(data, [objective.likelihood])
+    return log_arc_odds(with_arc, as_dataset(data), parse(objective), [(start, end)])[start, end]
+
+
+def log_arc_odds(
+    dag: DAG, data: Dataset, objective: Objective, arcs: Iterable[tuple[str, str]] | None = None
+) -> dict[tuple[str, str], float]:
+    """`log_bayes_factor` of some arcs of a graph, each given all the others; of all of them unless given."""
+    align(dag, data)
     index = {name: i for i, name in enumerate(data.names)}
-    gain = [float(families.family(index[end], [index[p] for p in g.parents(end)])[0]) for g in (with_arc, without)]
-    return gain[0] - gain[1] + log_prior_odds(objective.prior, with_arc, start, end)
+    scores = FamilyScores(data, [objective.likelihood])
+    found = {}
+    for (start, end), prior in all_log_prior_odds(objective.prior, dag, arcs).items():
+        parents = [index[p] for p in dag.parents(end)]
+        others = [p for p in parents if p != index[start]]
+        whole, less = (float(scores.family(index[end], each)[0]) for each in (parents, others))
+        found[start, end] = whole - less + prior
+    return found
+
+
+def log_factor(likelihood: Likelihood, with_arc: CountTable, without: CountTable) -> float:
+    """Log Bayes factor of an arc, from the tables of the family with it and without."""
+    return likelihood.score(with_arc) - likelihood.score(without)
 
 
 def log_prior_odds(prior: Prior, with_arc: DAG, start: str, end: str) -> float:
     """Log prior odds of one arc of a graph, whatever the prior thinks of the rest of it.
+
+    Infinite if the prior demands the arc.
 
     Examples
     --------
@@ -54,12 +72,28 @@ def log_prior_odds(prior: Prior, with_arc: DAG, start: str, end: str) -> float:
     >>> round(math.exp(log_prior_odds(MU(), DAG(["A", "B"], [("A", "B")]), "A", "B")), 9)
     0.5
     """
-    without = with_arc.without_arc(start, end)
-    before, after = prior.log_prior(without), prior.log_prior(with_arc)
-    if math.isfinite(before) or math.isfinite(after):
-        return after - before
-    places = with_arc.nodes.index(start), with_arc.nodes.index(end)
-    return float(prior.log_odds(with_arc.nodes)[places]) + prior.remainder(with_arc) - prior.remainder(without)
+    return all_log_prior_odds(prior, with_arc, [(start, end)])[start, end]
+
+
+def all_log_prior_odds(
+    prior: Prior, dag: DAG, arcs: Iterable[tuple[str, str]] | None = None
+) -> dict[tuple[str, str], float]:
+    """`log_prior_odds` of some arcs of a graph, all of them unless given."""
+    odds, demanded, place = prior.log_odds(dag.nodes), prior.required_pairs(dag.nodes), dag.index.position
+    whole = prior.log_prior(dag)
+    found = {}
+    for start, end in dag.arcs if arcs is None else arcs:
+        i, j = place(start), place(end)
+        own = math.inf if (min(i, j), max(i, j)) in demanded else float(odds[i, j])
+        if not (prior.is_arcwise and math.isfinite(whole)):
+            without = dag.without_arc(start, end)
+            less = prior.log_prior(without)
+            if math.isfinite(whole) or math.isfinite(less):
+                own = whole - less
+            else:
+                own += prior.remainder(dag) - prior.remainder(without)
+        found[start, end] = own
+    return found
 
 
 @of_pair
@@ -72,13 +106,13 @@ def log_bdeu_factor(with_arc: CountTable, without: CountTable, alpha: float) -> 
     >>> round(math.exp(log_bdeu_factor(EXAMPLE_2.with_arc, EXAMPLE_2.without, 1)), 2)
     1.35
     """
-    return BDeu(alpha).score(with_arc) - BDeu(alpha).score(without)
+    return log_factor(BDeu(alpha), with_arc, without)
 
 
 @of_pair
 def log_bds_factor(with_arc: CountTable, without: CountTable, alpha: float) -> float:
     """Log Bayes factor of an arc under BDs, from the tables of the family with it and without."""
-    return BDs(alpha).score(with_arc) - BDs(alpha).score(without)
+    return log_factor(BDs(alpha), with_arc, without)
 
 
 def log_bdeu_factor_limits(with_arc: CountTable, without: CountTable) -> Limits:

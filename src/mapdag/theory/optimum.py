@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mapdag.contracts import check_positive, check_whole
-from mapdag.counts import Counter
 from mapdag.data import as_dataset
 from mapdag.errors import MapdagWarning
-from mapdag.objective import align
 from mapdag.theory.effective import effective_parameters
+from mapdag.theory.families import family_counter
 
 if TYPE_CHECKING:
     from mapdag.counts import CountTable
@@ -29,13 +28,10 @@ def alpha_star(dag: DAG, data: Any) -> float:
     alpha_S = sum of d_i / sum of e_i over the nodes, with d_i the effective parameters (for a root, its observed
     levels) and e_i = sum over all r q cells of [(n_ijk + 1)/(n + r q) - 1/(r q)] log((n_ijk + 1)/(n_ij + r)).
     """
-    data = as_dataset(data)
-    align(dag, data)
-    counter = Counter(data)
-    index = {name: i for i, name in enumerate(data.names)}
+    count = family_counter(dag, as_dataset(data))
     top, bottom = 0.0, 0.0
     for node in dag.nodes:
-        table = counter.table(index[node], sorted(index[p] for p in dag.parents(node)))
+        table = count(node, dag.parents(node))
         top += effective_parameters(table) + (table.n_parents == 0)
         bottom += _alpha_star_cost(table)
     return top / bottom
