@@ -14,8 +14,8 @@ from collections import defaultdict
 
 from mapdag.study import Row, Task, paper
 from mapdag.study.cells import missing_tasks
-from mapdag.study.running import warm_up
-from mapdag.study.working import Work, do_task
+from mapdag.study.runs import warm_up
+from mapdag.study.worker import Work, do_task
 
 # What R bnlearn 5.2.1's hill climbing takes for one family (Zen 4, one core): microseconds, and nanoseconds for each
 # row. From its seconds on samples of 5,000 and 50,000 rows of ALARM and the families that the same climb counts; within

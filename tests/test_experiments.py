@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import mapdag as md
-from mapdag import experiments
 from mapdag.errors import ParameterError
+from mapdag.paper import experiments
 
 DOCS = Path(__file__).parent.parent / "docs"
 pytestmark = pytest.mark.skipif(not (DOCS / "theory.md").exists(), reason="not part of this distribution")

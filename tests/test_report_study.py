@@ -4,10 +4,10 @@ import re
 
 import pytest
 
+from mapdag.paper.report import make_report
 from mapdag.plots.study import figure_svg, make_figures
 from mapdag.report.study import study_page, write_study
 from mapdag.study import Arm, Design, Search, run
-from mapdag.study.report import make_report
 
 HC = Search.make("hc")
 

@@ -22,10 +22,9 @@ from mapdag.study import store as store_module
 from mapdag.study.cells import COSTS, FIELDS, all_cells, missing_tasks
 from mapdag.study.design import design_from, n_rows
 from mapdag.study.executors import Event
-from mapdag.study.merging import merge
 from mapdag.study.samples import column_order, draw_sample, load_truth
-from mapdag.study.store import RESULTS_VERSION
-from mapdag.study.working import Failure, do_task
+from mapdag.study.store import RESULTS_VERSION, merge
+from mapdag.study.worker import Failure, do_task
 
 TINY = Design(
     name="tiny",
@@ -182,14 +181,14 @@ def test_a_row_says_what_learning_it_alone_says(columns):
 
 
 def test_log_likelihoods_of_families_too_large_to_lay_out_are_right():
-    from mapdag.study import judging
+    from mapdag.study.judge import Judge
 
     truth = load_truth("child", 1, 300)
     data = truth.network.sample(40, seed=5)
     nodes = data.names
     dag = md.DAG(nodes, [(parent, nodes[-1]) for parent in nodes[:9]])
     expected = md.fit(dag, data, alpha=1).log_likelihood(truth.test)
-    judge = judging.Judge(truth, data)
+    judge = Judge(truth, data)
     assert judge._limit < math.prod(len(data.levels[name]) for name in nodes[:9])
     assert judge.judge(dag).log_likelihood == pytest.approx(expected, rel=1e-12)
 
@@ -282,8 +281,8 @@ def test_a_version_that_changed_one_search_leaves_the_results_of_others(tmp_path
 
 
 def test_published_results_are_read_and_continued(reference, tmp_path):
+    from mapdag.paper.report import make_report, write_report
     from mapdag.study.export import export
-    from mapdag.study.report import make_report, write_report
 
     folder = tmp_path / "published"
     write_report(make_report(reference), folder)

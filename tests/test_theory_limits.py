@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import mapdag as md
 from mapdag import theory
 from mapdag.errors import GraphError, ParameterError
-from mapdag.experiments import random_pair
+from mapdag.paper.experiments import random_pair
 from mapdag.theory import EXAMPLE_1, EXAMPLE_2
 from strategies import as_dataset, family
 

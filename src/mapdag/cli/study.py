@@ -19,12 +19,12 @@ from mapdag.io import check_writable
 from mapdag.report import PAGE_SUFFIXES
 from mapdag.study import read_design, status
 from mapdag.study import run as run_study
-from mapdag.study.merging import merge as merge_results
 from mapdag.study.progress import duration
+from mapdag.study.store import merge as merge_results
 
 if TYPE_CHECKING:
+    from mapdag.paper.report import Report
     from mapdag.study.progress import Progress
-    from mapdag.study.report import Report
 
 app = typer.Typer(help="Run the paper's simulation study, or one's own, and report what it says.", no_args_is_help=True)
 
@@ -89,8 +89,7 @@ def run(  # noqa: PLR0917 - typer calls it by keyword
         )
     for failure in outcome.failures:
         typer.echo(f"mapdag: failed: {failure}", err=True)
-    told = f"{outcome.done:,} of {outcome.total:,} cells are done, {outcome.fresh:,} by this run"
-    typer.echo(f"{told} in {duration(outcome.seconds)}; results in {out}")
+    typer.echo(f"{outcome}; results in {out}")
     if outcome.failures:
         raise typer.Exit(1)
 
@@ -156,7 +155,7 @@ def report(
     """Print the paper's nine tables and every claim of its section 4, beside what was measured."""
     from dataclasses import replace
 
-    from mapdag.study.report import make_report, render_report
+    from mapdag.paper.report import make_report, render_report
 
     if html is not None:
         check_writable(html, PAGE_SUFFIXES)
@@ -171,19 +170,14 @@ def report(
         typer.echo(_comparisons(found, compare, metric, form))
     elif out is not None or html is not None:
         _write(found, out, html)
-    elif claims:
-        from mapdag.study.rendering import check_format, render_claims
-
-        several = [arm.findings for arm in arms], [arm.panel.extent for arm in arms]
-        typer.echo(render_claims(*several, check_format(form)))
     else:
-        typer.echo(render_report(found, form))
+        typer.echo(render_report(found, form, tables=not claims))
 
 
 def _comparisons(found: Report, objectives: list[str], metric: str, form: str) -> str:
-    from mapdag.study.comparing import compare_all
+    from mapdag.study.formats import check_format
     from mapdag.study.goals import canonical
-    from mapdag.study.rendering import check_format, render_pairings
+    from mapdag.study.pairings import compare_all, render_pairings
 
     if len(objectives) < 2:
         raise typer.BadParameter("--compare must be given at least twice")
@@ -206,8 +200,8 @@ def _write(found: Report, out: str | None, html: str | None) -> None:
 
 
 def _write_files(found: Report, out: str) -> None:
+    from mapdag.paper.report import write_report
     from mapdag.plots.study import write_figures
-    from mapdag.study.report import write_report
 
     files = write_report(found, out)
     try:

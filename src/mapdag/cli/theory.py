@@ -13,11 +13,11 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from mapdag import experiments
 from mapdag.cli.display import columns, live_line
 from mapdag.cli.options import Json, Seed, print_json
 from mapdag.errors import FileError
 from mapdag.graphs import arc_correlation, arc_probability, n_dags
+from mapdag.paper import experiments
 from mapdag.plots import theory as plots
 from mapdag.plots.figures import matplotlib, save
 from mapdag.theory import EXAMPLE_1, EXAMPLE_2, approximate_arc_probability, limit_curves

@@ -19,7 +19,7 @@ from mapdag.study.panel import METRICS, Panel
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from mapdag.study.report import Report
+    from mapdag.paper.report import Report
     from mapdag.study.statistics import Ranks
 
 #: Objectives that the curves show unless others are asked for, those there are.

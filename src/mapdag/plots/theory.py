@@ -1,4 +1,4 @@
-"""The figures of docs/theory.md, from the values of `mapdag.theory` and `mapdag.experiments`."""
+"""The figures of docs/theory.md, from the values of `mapdag.theory` and `mapdag.paper.experiments`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,14 @@ from mapdag.theory import (
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from mapdag.experiments import AgreementPoint, AlphaPoint, ClimbPoint, NoisePoint, SaturationPoint, UniformPoint
+    from mapdag.paper.experiments import (
+        AgreementPoint,
+        AlphaPoint,
+        ClimbPoint,
+        NoisePoint,
+        SaturationPoint,
+        UniformPoint,
+    )
     from mapdag.theory import LimitPoint
 
 T = TypeVar("T")

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mapdag.paper.report import Report, make_report
 from mapdag.plots.study import figure_svg, make_figures
 from mapdag.report.html import Content, Html, tag
 from mapdag.report.page import Section, page, write_page
@@ -24,12 +25,11 @@ from mapdag.report.parts import (
     table,
 )
 from mapdag.study.progress import duration
-from mapdag.study.report import Report, make_report
 
 if TYPE_CHECKING:
-    from mapdag.study.claims import Finding
-    from mapdag.study.report import ArmReport
-    from mapdag.study.tables import Line, Table
+    from mapdag.paper.claims import Finding
+    from mapdag.paper.report import ArmReport
+    from mapdag.study.averages import Averages, AverageTable
 
 _VERDICTS = {"agrees": "agreeing", "differs": "missing", "not testable": "compelled"}
 _CAPTIONS = {
@@ -44,7 +44,7 @@ def write_study(report: Report | str | os.PathLike[str], path: str | os.PathLike
     Parameters
     ----------
     report : Report or path
-        From `mapdag.study.report.make_report`, or the directory of the results.
+        From `mapdag.paper.report.make_report`, or the directory of the results.
     path : path
         Ends in .html.
     command : str, optional
@@ -131,10 +131,9 @@ def _tables(arm: ArmReport) -> Section:
     return Section(f"tables-{arm.slug}", f"Tables: {arm.panel.arm}", shown, f"Tables: {arm.panel.arm}")
 
 
-def _table(averages: Table, key: str) -> Iterable[Html]:
-    names = [f"{name} ({alpha})" if alpha else name for name, alpha in averages.headings]
+def _table(averages: AverageTable, key: str) -> Iterable[Html]:
     columns = [Column("network"), Column("n/p", "number"), Column("samples", "number")]
-    columns += [Column(name, "number") for name in names]
+    columns += [Column(str(heading), "number") for heading in averages.headings]
     rows = [_averages(line, averages.metric.digits) for line in averages.lines]
     yield tag("h3", averages.title)
     if len({line.replicates for line in averages.lines}) > 1:
@@ -142,7 +141,7 @@ def _table(averages: Table, key: str) -> Iterable[Html]:
     yield table(columns, rows, key=key, caption=averages.title, filter_=len(rows) > 10)
 
 
-def _averages(line: Line, digits: int) -> list[Content | Cell]:
+def _averages(line: Averages, digits: int) -> list[Content | Cell]:
     size = line.size.removeprefix("n=")
     row: list[Content | Cell] = [line.network, Cell(line.size, float(size)), number(line.replicates)]
     for value, best in zip(line.values, line.best, strict=True):

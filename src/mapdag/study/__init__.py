@@ -5,11 +5,12 @@ Running needs numpy, scipy and numba only.
 
 from __future__ import annotations
 
+from mapdag.study.builtin import paper, quick
 from mapdag.study.cells import Cell, Row, Task
-from mapdag.study.design import Arm, Design, Search, paper, quick, read_design
+from mapdag.study.design import Arm, Design, Search, read_design
 from mapdag.study.executors import Executor, Processes, Serial
 from mapdag.study.progress import Progress
-from mapdag.study.running import Outcome, Status, run, status
+from mapdag.study.runs import Outcome, Status, run, status
 from mapdag.study.store import RESULTS_VERSION, Store
 
 __all__ = [

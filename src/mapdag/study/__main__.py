@@ -9,13 +9,12 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from mapdag.errors import MapdagError
 from mapdag.study import read_design, run, status
-from mapdag.study.merging import merge
 from mapdag.study.progress import duration
+from mapdag.study.store import merge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,9 +26,9 @@ _EVERY = 10.0  # seconds between two lines of progress
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit code."""
-    given = _parser().parse_args(arguments)
+    options = vars(_parser().parse_args(arguments))
     try:
-        code: int = given.command(given)
+        code: int = options.pop("command")(**options)
     except MapdagError as error:
         sys.stderr.write(f"mapdag: {error}\n")
         return 2
@@ -66,29 +65,14 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _run(given: argparse.Namespace) -> int:
-    design = read_design(given.design)
-    if given.seed is not None:
-        design = replace(design, seed=given.seed)
-    if given.quick:
-        design = design.shortened()
-    chosen: dict[str, Any] = {
-        name: getattr(given, name) for name in ("networks", "sizes", "columns", "searches", "replicates")
-    }
-    outcome = run(
-        design.restricted(**chosen),
-        given.out,
-        workers=given.workers,
-        time_limit=given.time_limit,
-        grace=given.grace,
-        order=given.order,
-        fresh=given.fresh,
-        progress=_lines(),
-    )
+def _run(*, design: str, out: str, seed: int | None, quick: bool, **options: Any) -> int:
+    whole = read_design(design, seed=seed)
+    parts = {name: options.pop(name) for name in ("networks", "sizes", "columns", "searches", "replicates")}
+    chosen = (whole.shortened() if quick else whole).restricted(**parts)
+    outcome = run(chosen, out, progress=_lines(), **options)
     for failure in outcome.failures:
         sys.stderr.write(f"mapdag: failed: {failure}\n")
-    told = f"{outcome.done:,} of {outcome.total:,} cells are done, {outcome.fresh:,} by this run"
-    sys.stdout.write(f"{told} in {duration(outcome.seconds)}\n")
+    sys.stdout.write(f"{outcome}\n")
     return 1 if outcome.failures else 0
 
 
@@ -105,16 +89,16 @@ def _lines() -> Callable[[Progress], None]:
     return tell
 
 
-def _status(given: argparse.Namespace) -> int:
-    found = status(given.directory)
+def _status(*, directory: str) -> int:
+    found = status(directory)
     sys.stdout.write(f"{found.design}: {found.progress.done:,} of {found.progress.total:,} cells are done\n")
     for share in found.progress.networks:
         sys.stdout.write(f"{share.network:12} {share.done:7,} of {share.total:,}\n")
     return 0
 
 
-def _merge(given: argparse.Namespace) -> int:
-    for source, cells in merge(given.sources, given.out).items():
+def _merge(*, sources: Sequence[str], out: str) -> int:
+    for source, cells in merge(sources, out).items():
         sys.stdout.write(f"{source}: {cells:,} new cells\n")
     return 0
 

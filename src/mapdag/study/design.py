@@ -1,26 +1,24 @@
 """What a study is made of: networks, sample sizes, replicates, objectives, orders of the columns, searches.
 
-A design is a value. `paper` builds that of section 4 of the paper, `quick` a small one; `read_design` reads a TOML
-file, or takes one of those names.
+A design is a value. `read_design` reads a TOML file, or takes the name of one in `mapdag.study.builtin`.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from fractions import Fraction
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from mapdag.contracts import check_whole
 from mapdag.errors import FileError, FormatError, ParameterError
-from mapdag.objective import DEFAULT
 from mapdag.study.goals import canonical
 
 Columns = Literal["file", "shuffled"]
 
-_LEAST_TEST_ROWS = 1
 _FEW = 3  # networks, sizes and replicates of a shortened design
 
 
@@ -111,6 +109,7 @@ class Design:
 
     Examples
     --------
+    >>> from mapdag.study import paper
     >>> design = paper()
     >>> len(design.networks), len(design.sizes), design.replicates, len(design.objectives)
     (10, 6, 20, 32)
@@ -144,7 +143,7 @@ class Design:
             raise ParameterError("searches that differ must have different labels")
         check_whole("replicates", self.replicates, least=1)
         check_whole("seed", self.seed)
-        check_whole("test_rows", self.test_rows, least=_LEAST_TEST_ROWS)
+        check_whole("test_rows", self.test_rows, least=1)
 
     @property
     def n_cells(self) -> int:
@@ -172,16 +171,9 @@ class Design:
         searches: Iterable[str] | None = None,
     ) -> Design:
         """Return the part of the design with these values only, in the order of the design."""
-        changed: dict[str, Any] = {
-            "networks": _chosen("networks", self.networks, networks, network_name),
-            "sizes": _chosen("sizes", self.sizes, sizes, size_key),
-        }
         left = _chosen("objectives", self.every_objective, objectives, canonical)
-        changed["objectives"] = tuple(each for each in self.objectives if each in left) or left
-        known = tuple(dict.fromkeys(arm.columns for arm in self.arms))
-        wanted = _chosen("columns", known, columns, str)
-        labels = tuple(dict.fromkeys(arm.search.label for arm in self.arms))
-        names = _chosen("searches", labels, searches, str)
+        wanted = _chosen("columns", [arm.columns for arm in self.arms], columns, str)
+        names = _chosen("searches", [arm.search.label for arm in self.arms], searches, str)
         arms = []
         for arm in self.arms:
             mine = tuple(each for each in self.objectives_of(arm) if each in left)
@@ -190,12 +182,15 @@ class Design:
         if not arms:
             what = "" if objectives is None else f" and objectives {left}"
             raise ParameterError(f"no arm of the design has columns {wanted} and searches {names}{what}")
-        fewer = (
-            self.replicates
-            if replicates is None
-            else min(check_whole("replicates", replicates, least=1), self.replicates)
+        most = self.replicates if replicates is None else check_whole("replicates", replicates, least=1)
+        return replace(
+            self,
+            networks=_chosen("networks", self.networks, networks, network_name),
+            sizes=_chosen("sizes", self.sizes, sizes, size_key),
+            replicates=min(most, self.replicates),
+            objectives=tuple(each for each in self.objectives if each in left) or left,
+            arms=tuple(arms),
         )
-        return replace(self, **changed, arms=tuple(arms), replicates=fewer)
 
     def shortened(self) -> Design:
         """Return a small part of the design: the three networks with the fewest parameters, three sizes and samples."""
@@ -217,16 +212,11 @@ class Design:
         changed: dict[str, Any] = {
             key: tuple(value) if isinstance(value, list | tuple) else value for key, value in values.items()
         }
-        changed["arms"] = tuple(
-            Arm(
-                arm["columns"],
-                Search(
-                    arm["search"]["label"], arm["search"]["name"], tuple((k, v) for k, v in arm["search"]["options"])
-                ),
-                tuple(arm.get("objectives", ())),
-            )
-            for arm in values["arms"]
-        )
+        arms = []
+        for arm in values["arms"]:
+            search = {**arm["search"], "options": tuple(map(tuple, arm["search"]["options"]))}
+            arms.append(Arm(arm["columns"], Search(**search), tuple(arm.get("objectives", ()))))
+        changed["arms"] = tuple(arms)
         return cls(**changed)
 
 
@@ -277,53 +267,13 @@ def n_rows(size: str, parameters: int) -> int:
 
 
 def _chosen(what: str, known: Sequence[str], wanted: Iterable[Any] | None, key: Any) -> tuple[str, ...]:
-    if wanted is None:
-        return tuple(known)
-    keys = [key(each) for each in wanted]
-    names = [key(each) for each in known]
+    """Return those of the known values, each once, that are wanted."""
+    by_key = {key(each): each for each in known}
+    keys = by_key if wanted is None else [key(each) for each in wanted]
     for each in keys:
-        if each not in names:
-            raise ParameterError(f"{what} of the design are {', '.join(names)}; there is no {each!r}")
-    return tuple(each for each, name in zip(known, names, strict=True) if name in keys)
-
-
-def paper(*, seed: int = 1) -> Design:
-    """Design of the paper's section 4, in file order as there, with shuffled columns, and with the default search.
-
-    Hill climbing breaks ties by the order of the columns, as the reference implementation does. The default search
-    takes longer: it is given some of the objectives, and the default one, which the paper does not know.
-    """
-    climbing = Search.make({"label": "hc", "search": "hc", "order": "columns"})
-    arms = [Arm("file", climbing), Arm("shuffled", climbing)]
-    if _default_search() != "hc":
-        some = [f"{score}({alpha})" for score in ("U+BDeu", "MU(c=1)+BDs") for alpha in ("1", "5", "10")]
-        arms.append(Arm("shuffled", Search.make("default"), (*some, "U+BIC", str(DEFAULT))))
-    priors = ("U", "MU(beta=1/2)", "MU(c=1)", "MU(c=2)", "MU(c=5)")
-    alphas = ("1", "5", "10")
-    dirichlet = [f"{prior}+{kind}({alpha})" for kind in ("BDeu", "BDs") for prior in priors for alpha in alphas]
-    return Design(
-        name="paper",
-        networks=(
-            *("alarm", "andes", "child", "diabetes", "hailfinder"),
-            *("hepar2", "insurance", "pathfinder", "pigs", "water"),
-        ),
-        sizes=("0.1", "0.2", "0.5", "1", "2", "5"),
-        replicates=20,
-        objectives=(*dirichlet, "U+BDeu(alpha_S)", "U+BIC"),
-        arms=tuple(arms),
-        seed=seed,
-    )
-
-
-def quick(*, seed: int = 1) -> Design:
-    """Design with all the objectives on small networks and few samples: a minute at most."""
-    return replace(paper(seed=seed).shortened(), name="quick")
-
-
-def _default_search() -> str:
-    from mapdag.search import Plan
-
-    return Plan.make().search
+        if each not in by_key:
+            raise ParameterError(f"{what} of the design are {', '.join(by_key)}; there is no {each!r}")
+    return tuple(value for name, value in by_key.items() if name in keys)
 
 
 def read_design(source: str | Path | Design, *, seed: int | None = None) -> Design:
@@ -334,6 +284,8 @@ def read_design(source: str | Path | Design, *, seed: int | None = None) -> Desi
     FileError, FormatError, ParameterError
         If there is no such file, it is not TOML, or a value makes no sense.
     """
+    from mapdag.study.builtin import paper, quick
+
     built_in = {"paper": paper, "quick": quick}
     if isinstance(source, Design):
         design = source
@@ -350,19 +302,12 @@ def _from_toml(path: Path) -> Design:
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not text"
         raise FileError(f"{path}: a design is 'paper', 'quick' or a TOML file; {reason}") from None
-    loads, failure = _toml()
+    toml = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     try:
-        values = loads(text)
-    except failure as error:
+        values = toml.loads(text)
+    except toml.TOMLDecodeError as error:
         raise FormatError(str(error), str(path)) from None
     return design_from(values, default_name=path.stem)
-
-
-def _toml() -> tuple[Any, type[Exception]]:
-    from importlib import import_module
-
-    toml = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
-    return toml.loads, toml.TOMLDecodeError
 
 
 def design_from(values: Mapping[str, Any], *, default_name: str = "study") -> Design:
@@ -373,10 +318,10 @@ def design_from(values: Mapping[str, Any], *, default_name: str = "study") -> De
     >>> design_from({"networks": ["asia"], "sizes": ["n=500"], "objectives": ["BIC"], "replicates": 2}).n_cells
     2
     """
-    known = {"name", "networks", "sizes", "ratios", "replicates", "objectives", "columns", "searches", "arms"}
-    unknown = sorted(set(values) - known - {"seed", "test_rows"})
+    known = {field.name for field in fields(Design)} | {"ratios", "columns", "searches"}
+    unknown = sorted(set(values) - known)
     if unknown:
-        raise ParameterError(f"a design has {', '.join(sorted(known | {'seed', 'test_rows'}))}, not {unknown[0]!r}")
+        raise ParameterError(f"a design has {', '.join(sorted(known))}, not {unknown[0]!r}")
     missing = [key for key in ("networks", "objectives") if key not in values]
     if missing or not ("sizes" in values or "ratios" in values):
         raise ParameterError(f"a design must say {(missing or ['sizes'])[0]}")

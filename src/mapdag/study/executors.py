@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from mapdag.contracts import check_whole
 from mapdag.study.cells import Row, Task
-from mapdag.study.working import Failure, Work, do_task
+from mapdag.study.worker import Failure, Work, do_task
 
 if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess

@@ -16,8 +16,7 @@ from mapdag.objective import parse
 if TYPE_CHECKING:
     from mapdag.contracts import Objective
 
-STECK = "alpha_S"
-_PLACE = re.compile(rf"BDeu\(\s*(?:alpha\s*=\s*)?{STECK}\s*\)", re.IGNORECASE)
+_PLACE = re.compile(r"BDeu\(\s*(?:alpha\s*=\s*)?alpha_S\s*\)", re.IGNORECASE)
 _STANDS_FOR = "BDeu(alpha=1)"
 
 
@@ -43,7 +42,7 @@ def canonical(goal: str) -> str:
     if not isinstance(goal, str):
         raise ParameterError(f"an objective of a study must be a text, got {goal!r}")
     if is_optimised(goal):
-        return str(_parse(_PLACE.sub(_STANDS_FOR, goal))).replace(_STANDS_FOR, f"BDeu({STECK})")
+        return str(_parse(_PLACE.sub(_STANDS_FOR, goal))).replace(_STANDS_FOR, "BDeu(alpha_S)")
     return str(_parse(goal))
 
 

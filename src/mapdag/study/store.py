@@ -11,8 +11,9 @@ import gzip
 import json
 import math
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import astuple
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from mapdag.study.design import Search
-    from mapdag.study.working import Work
+    from mapdag.study.worker import Work
 
 #: Raised whenever a change of the library alters what a study finds.
 RESULTS_VERSION = 2
@@ -94,18 +95,10 @@ class Store:
             with gzip.open(self.path.with_name(ROWS), "rt", encoding="utf-8", newline="") as lines:
                 self.add(_as_row(each) for each in csv.DictReader(lines))
             self.set_meta({key: summary[key] for key in ("results_version", "seed", "test_rows", "design")})
-            with self._transaction() as db:
-                for label, found in summary["searches"].items():
-                    options = json.dumps(found["options"], sort_keys=True)
-                    db.execute("INSERT INTO searches VALUES (?, ?, ?)", (label, found["name"], options))
-            number = 0
-            for run in summary["runs"]:
-                begun = {key: run[key] for key in ("started", "machine", "versions", "workers")}
-                number = self.begin_run(**begun)
-                self.update_run(number, seconds=run["seconds"], cells=run["cells"])
-            spent = [summary["worker_seconds"][part] for part in PARTS]
-            with self._transaction() as db:  # of all tasks together
-                db.execute("INSERT INTO work VALUES (?, '', '', 0, '', ?, ?, ?, ?, 0, 0)", (number, *spent))
+            searches = {label: (found["name"], found["options"]) for label, found in summary["searches"].items()}
+            spent = [summary["worker_seconds"][part] for part in PARTS]  # of all tasks together
+            last = summary["runs"][-1]["id"] if summary["runs"] else 0
+            self._take_over(searches, summary["runs"], [(last, "", "", 0, "", *spent, 0, 0)])
         except (OSError, EOFError, KeyError, TypeError, ValueError) as error:
             raise FileError(f"{self.path.parent}: {ROWS} and {SUMMARY} cannot be read: {error!r}") from None
 
@@ -130,6 +123,13 @@ class Store:
             raise
         self._db.execute("COMMIT")
 
+    def _insert(self, table: str, rows: Iterable[Sequence[Any]], *, else_: str = "IGNORE") -> None:
+        """Write rows to a table, all or none; those whose key is there are left out, unless they replace them."""
+        values = list(rows)
+        marks = ", ".join("?" * len(values[0])) if values else ""
+        with self._transaction() as db:
+            db.executemany(f"INSERT OR {else_} INTO {table} VALUES ({marks})", values)  # noqa: S608 - names from here
+
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Keep other runs out for as long as this one lives, however it ends."""
@@ -147,9 +147,7 @@ class Store:
 
     def set_meta(self, values: Mapping[str, Any]) -> None:
         """Write some of the study's data."""
-        with self._transaction() as db:
-            pairs = [(key, json.dumps(value)) for key, value in values.items()]
-            db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", pairs)
+        self._insert("meta", [(key, json.dumps(value)) for key, value in values.items()], else_="REPLACE")
 
     def claim(self, *, seed: int, test_rows: int, fresh: bool = False) -> None:
         """Make sure that the results here are of this seed, test set and version; the first to ask decides.
@@ -198,8 +196,7 @@ class Store:
         options = json.dumps(dict(search.options), sort_keys=True)
         found = self._db.execute("SELECT name, options FROM searches WHERE label = ?", (search.label,)).fetchone()
         if found is None:
-            with self._transaction() as db:
-                db.execute("INSERT INTO searches VALUES (?, ?, ?)", (search.label, resolved, options))
+            self._insert("searches", [(search.label, resolved, options)])
         elif found != (resolved, options):
             raise StudyError(
                 f"{self.path.parent}: search {search.label!r} of the results here is {found[0]} with options "
@@ -221,10 +218,7 @@ class Store:
 
     def add(self, rows: Iterable[Row]) -> None:
         """Write rows, all or none; one whose cell is there already is left out."""
-        marks = ", ".join("?" * len(FIELDS))
-        values = [tuple(getattr(row, name) for name in FIELDS) for row in rows]
-        with self._transaction() as db:
-            db.executemany(f"INSERT OR IGNORE INTO results VALUES ({marks})", values)  # noqa: S608
+        self._insert("results", [[getattr(row, name) for name in FIELDS] for row in rows])
 
     def rows(self) -> Iterator[Row]:
         """All rows, in the order of their cells."""
@@ -255,9 +249,7 @@ class Store:
 
     def log_work(self, run: int, sample: tuple[str, str, int, str], work: Work) -> None:
         """Note where the time of a task went."""
-        values = (run, *sample, work.sampling, work.learning, work.judging, work.cpu, work.families, work.cells)
-        with self._transaction() as db:
-            db.execute("INSERT INTO work VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
+        self._insert("work", [(run, *sample, *astuple(work))])
 
     @property
     def work(self) -> list[tuple[Any, ...]]:
@@ -288,25 +280,55 @@ class Store:
                 new.append(row)
             elif not same_results(row, known[row.cell]):
                 raise StudyError(f"{other.path.parent}: {row.cell} has other results there")
-        self._copy(other, {**theirs, **mine})
+        self.set_meta({**theirs, **mine})
+        self._take_over(other.searches, other.runs, other.work)
         self.add(new)
         return len(new)
 
-    def _copy(self, other: Store, meta: Mapping[str, Any]) -> None:
-        self.set_meta(meta)
-        with self._transaction() as db:
-            searches = [
-                (label, name, json.dumps(given, sort_keys=True)) for label, (name, given) in other.searches.items()
-            ]
-            db.executemany("INSERT OR IGNORE INTO searches VALUES (?, ?, ?)", searches)
-        numbers = {}
-        for run in other.runs:
+    def _take_over(
+        self,
+        searches: Mapping[str, tuple[str, dict[str, Any]]],
+        runs: Iterable[Mapping[str, Any]],
+        work: Iterable[Sequence[Any]],
+    ) -> None:
+        """Write searches, runs under new numbers, and their work, all as the properties of a store have them."""
+        self._insert(
+            "searches", [(key, name, json.dumps(given, sort_keys=True)) for key, (name, given) in searches.items()]
+        )
+        numbers: dict[int, int] = {}
+        for run in runs:
             begun = {key: run[key] for key in ("started", "machine", "versions", "workers")}
-            numbers[run["id"]] = self.begin_run(**begun)
-            self.update_run(numbers[run["id"]], seconds=run["seconds"], cells=run["cells"])
-        with self._transaction() as db:
-            values = [(numbers[entry[0]], *entry[1:]) for entry in other.work]
-            db.executemany("INSERT INTO work VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
+            number = numbers[run["id"]] = self.begin_run(**begun)
+            self.update_run(number, seconds=run["seconds"], cells=run["cells"])
+        self._insert("work", [(numbers.get(run, 0), *rest) for run, *rest in work])
+
+
+def merge(sources: Iterable[str | Path], out: str | Path) -> dict[str, int]:
+    """Put the results of several directories into one, which may have some already; each cell is there once.
+
+    Parameters
+    ----------
+    sources : iterable of path
+        Directories of results with the same seed, test set and version.
+    out : path
+        Directory of all of them.
+
+    Returns
+    -------
+    dict of str to int
+        New cells from each source.
+
+    Raises
+    ------
+    StudyError
+        If two of them are not of the same study, or disagree about a cell.
+    """
+    with Store(out, create=True) as store, store.locked():
+        found = {}
+        for source in sources:
+            with Store(source) as other:
+                found[str(source)] = store.merge(other)
+        return found
 
 
 def _as_row(fields: Mapping[str, str]) -> Row:

@@ -2,7 +2,7 @@
 
 The paper is Scutari, "Beyond Uniform Priors in Bayesian Network Structure Learning". Every `alpha` is one number or an
 array of them. Exact counts of DAGs, for the uniform prior, are in `mapdag.graphs`; experiments that need a search, in
-`mapdag.experiments`.
+`mapdag.paper.experiments`.
 """
 
 from __future__ import annotations

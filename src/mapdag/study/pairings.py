@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from mapdag.errors import ParameterError
+from mapdag.study.formats import Format, escape, lay_out
 from mapdag.study.goals import canonical
 from mapdag.study.panel import METRICS, Panel
 from mapdag.study.statistics import Alternative, holm, paired_t, wilcoxon, wins
@@ -107,3 +108,22 @@ def _compare(panel: Panel, a: str, b: str, metric: str, sizes: Sequence[str] | N
 
 def _mean(values: NDArray[np.float64]) -> float:
     return float(values.mean()) if len(values) else float("nan")
+
+
+def render_pairings(pairings: Iterable[Pairing], form: Format = "text") -> str:
+    """Write pairwise comparisons."""
+    head = ["first", "second", "metric", "cells", "mean 1", "mean 2", "wins", "losses", "t", "Holm", "Wilcoxon", "Holm"]
+    if form == "csv":
+        head = ["first", "second", "metric", "cells", "mean_first", "mean_second", "wins", "losses", "shown_wins"]
+        head += ["shown_losses", "t", "t_holm", "wilcoxon", "wilcoxon_holm"]
+    rows = [head]
+    for each in pairings:
+        start = [escape(each.first, form), escape(each.second, form), each.metric, str(each.cells)]
+        p = (each.t, each.t_holm, each.w, each.w_holm)
+        if form == "csv":
+            counts = [each.wins, each.losses, each.shown_wins, each.shown_losses]
+            rows.append([*start, *map(repr, (each.mean_first, each.mean_second)), *map(str, counts), *map(repr, p)])
+            continue
+        means = [f"{each.mean_first:.3f}", f"{each.mean_second:.3f}"]
+        rows.append([*start, *means, str(each.wins), str(each.losses), *(f"{x:.2g}" for x in p)])
+    return lay_out(rows, form, left=(0, 1, 2))

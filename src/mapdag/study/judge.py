@@ -32,7 +32,7 @@ _DENSE = 8  # cells of a table for each row of the sample and the test set, from
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Quality:
     """What a graph is worth; the attributes as in `mapdag.study.cells.Row`."""
 
     shd: int
@@ -61,23 +61,23 @@ class Judge:
         self._cards = sample.cards.tolist()
         self._codes = (sample.codes, truth.test.codes)
         self._limit = _DENSE * (sample.n_rows + truth.test.n_rows)
-        self._verdicts: dict[tuple[int, ...], Verdict] = {}
+        self._known: dict[tuple[int, ...], Quality] = {}
         self._families: dict[tuple[int, int], float] = {}
 
-    def judge(self, dag: DAG) -> Verdict:
+    def judge(self, dag: DAG) -> Quality:
         """Measure a graph, its nodes in any order."""
         truth = self._truth.network.dag
         if dag.nodes != truth.nodes:
             dag = dag.reordered(truth.nodes)
         masks = dag.parent_masks
-        if masks not in self._verdicts:
-            self._verdicts[masks] = self._measure(dag)
-        return self._verdicts[masks]
+        if masks not in self._known:
+            self._known[masks] = self._measure(dag)
+        return self._known[masks]
 
-    def _measure(self, dag: DAG) -> Verdict:
+    def _measure(self, dag: DAG) -> Quality:
         found = compare(self._truth.cpdag, dag.to_cpdag())
         text = ";".join(format(mask, "x") for mask in dag.parent_masks)
-        return Verdict(
+        return Quality(
             shd=found.shd,
             arcs=dag.n_arcs,
             true_arcs=self._truth.network.dag.n_arcs,

@@ -7,16 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mapdag.study.claims import Finding, measure_claims
-from mapdag.study.comparing import compare_all
+from mapdag.paper.claims import Finding, measure_claims, render_claims, tally
+from mapdag.paper.tables import make_tables
+from mapdag.study.averages import AverageTable, render_table
+from mapdag.study.formats import SUFFIXES, check_format
+from mapdag.study.pairings import compare_all, render_pairings
 from mapdag.study.panel import METRICS, Panel, read_panels
-from mapdag.study.rendering import SUFFIXES, check_format, render_claims, render_pairings, render_table, tally
 from mapdag.study.statistics import Ranks, rank
 from mapdag.study.store import PARTS, Store
-from mapdag.study.tables import Table, make_tables
 
 if TYPE_CHECKING:
-    from mapdag.study.comparing import Pairing
+    from mapdag.study.pairings import Pairing
 
 _COMPARED = ("shd", "arcs", "loglik")
 
@@ -26,7 +27,7 @@ class ArmReport:
     """What one arm says: the tables of the paper, and its claims."""
 
     panel: Panel
-    tables: tuple[Table, ...]
+    tables: tuple[AverageTable, ...]
     findings: tuple[Finding, ...]
 
     @property
@@ -82,12 +83,12 @@ def make_report(directory: str | Path) -> Report:
         return Report(Path(directory), arms, store.meta, store.searches, store.runs, work)
 
 
-def render_report(report: Report, form: str = "text") -> str:
-    """Write tables and claims as one text."""
+def render_report(report: Report, form: str = "text", *, tables: bool = True) -> str:
+    """Write tables and claims as one text, or the claims alone."""
     checked = check_format(form)
-    parts = [render_table(table, checked) for arm in report.arms for table in arm.tables if table.lines]
+    shown = [table for arm in report.arms for table in arm.tables if tables and table.lines]
     findings, arms = [arm.findings for arm in report.arms], [arm.panel.extent for arm in report.arms]
-    return "\n".join([*parts, render_claims(findings, arms, checked)])
+    return "\n".join([*(render_table(table, checked) for table in shown), render_claims(findings, arms, checked)])
 
 
 def write_report(report: Report, out: str | Path) -> list[Path]:
@@ -97,12 +98,11 @@ def write_report(report: Report, out: str | Path) -> list[Path]:
     for arm in report.arms:
         for table in arm.tables:
             for form, suffix in SUFFIXES.items():
-                files[f"tables/{arm.slug}/{table.name}{suffix}"] = render_table(table, check_format(form))
+                files[f"tables/{arm.slug}/{table.name}{suffix}"] = render_table(table, form)
         for metric in _COMPARED:
             files[f"comparisons/{arm.slug}-{metric}.csv"] = render_pairings(arm.pairings(metric), "csv")
-    findings, arms = [arm.findings for arm in report.arms], [arm.panel.extent for arm in report.arms]
     for form, suffix in SUFFIXES.items():
-        files[f"claims{suffix}"] = render_claims(findings, arms, check_format(form))
+        files[f"claims{suffix}"] = render_report(report, form, tables=False)
     files["summary.json"] = json.dumps(summarise(report), indent=1) + "\n"
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

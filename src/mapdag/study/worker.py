@@ -16,9 +16,9 @@ from mapdag.errors import MapdagError, MapdagWarning
 from mapdag.search import SEARCHES, Plan
 from mapdag.study.cells import Cell, Row, Task
 from mapdag.study.goals import at, is_optimised
-from mapdag.study.judging import Judge
+from mapdag.study.judge import Judge
 from mapdag.study.samples import column_order, draw_sample, load_truth
-from mapdag.theory import AlphaPath, find_alpha_star
+from mapdag.theory import find_alpha_star
 
 if TYPE_CHECKING:
     from mapdag.contracts import Objective
@@ -38,23 +38,13 @@ class Failure:
     message: str
 
 
-@dataclass(frozen=True)
+@dataclass
 class Work:
     """Where the time of a task went, in seconds; `cpu` is the processor's, all included.
 
     `families` counts those of the shared cache once.
     """
 
-    sampling: float
-    learning: float
-    judging: float
-    cpu: float
-    families: int
-    cells: int
-
-
-@dataclass
-class _Clock:
     sampling: float = 0.0
     learning: float = 0.0
     judging: float = 0.0
@@ -80,26 +70,26 @@ def do_task(task: Task, stop: Callable[[], bool] = lambda: False) -> Iterator[Ro
     stop : callable
         Asked before each cell; once it says yes, the rest is left.
     """
-    clock = _Clock()
+    work = Work()
     cpu = time.process_time()
     began = time.perf_counter()
     truth = load_truth(task.source, task.seed, task.test_rows)
     sample = draw_sample(task, truth.network)
     table = sample.select(column_order(task, sample.names))
-    clock.sampling = time.perf_counter() - began
+    work.sampling = time.perf_counter() - began
     judge = Judge(truth, sample)
-    for cell, learned in _learn_all(task, table, clock):
+    for cell, learned in _learn_all(task, table, work):
         if isinstance(learned, Failure):
             yield learned
             continue
         began = time.perf_counter()
-        verdict = judge.judge(learned.result.dag)
-        clock.judging += time.perf_counter() - began
-        clock.learning += learned.seconds
-        clock.cells += 1
+        quality = judge.judge(learned.result.dag)
+        work.judging += time.perf_counter() - began
+        work.learning += learned.seconds
+        work.cells += 1
         yield Row(
             **cell._asdict(),
-            **asdict(verdict),
+            **asdict(quality),
             n=sample.n_rows,
             score=learned.result.score,
             moves=len(learned.result.trace),
@@ -111,8 +101,8 @@ def do_task(task: Task, stop: Callable[[], bool] = lambda: False) -> Iterator[Ro
         )
         if stop():
             break
-    clock.cpu = time.process_time() - cpu
-    yield Work(**asdict(clock))
+    work.cpu = time.process_time() - cpu
+    yield work
 
 
 @dataclass(frozen=True)
@@ -126,7 +116,7 @@ class _Learned:
     flag: str = ""
 
 
-def _learn_all(task: Task, table: Dataset, clock: _Clock) -> Iterator[tuple[Cell, _Learned | Failure]]:
+def _learn_all(task: Task, table: Dataset, work: Work) -> Iterator[tuple[Cell, _Learned | Failure]]:
     key = (task.network, task.size, task.replicate, task.columns)
     plain = [at(goal, 1) for _, goals in task.work for goal in goals if not is_optimised(goal)]
     caches: dict[tuple[str, ...], FamilyCache] = {}
@@ -147,7 +137,7 @@ def _learn_all(task: Task, table: Dataset, clock: _Clock) -> Iterator[tuple[Cell
                 continue
             results[search.label, str(result.objective)] = result
             yield cell, _Learned(result, result.families, seconds)
-    clock.families = sum(each.families for each in caches.values())
+    work.families = sum(each.families for each in caches.values())
     del cache
     caches.clear()
     for search, goals in task.work:
@@ -197,10 +187,5 @@ def _optimise(goal: str, search: Search, table: Dataset, known: Result | None) -
         warnings.simplefilter("ignore", MapdagWarning)  # that alpha did not settle is in the row
         path = find_alpha_star(table, learn, start=1.0, max_rounds=MAX_ROUNDS)
     result = next(each for each in reversed(found) if each.dag is path.dag)
-    return _Learned(result, families, time.perf_counter() - began, path.alpha, _flag(path))
-
-
-def _flag(path: AlphaPath) -> str:
-    if path.converged:
-        return ""
-    return "cycle" if path.cycle else "rounds"
+    flag = "" if path.converged else "cycle" if path.cycle else "rounds"
+    return _Learned(result, families, time.perf_counter() - began, path.alpha, flag)

@@ -17,9 +17,9 @@ from mapdag.errors import ParameterError
 from mapdag.study.cells import Task, all_cells, missing_tasks
 from mapdag.study.design import Design, Search, read_design
 from mapdag.study.executors import Event, Executor, make_executor
-from mapdag.study.progress import Progress, Tracker, cost, shares
+from mapdag.study.progress import Progress, Tracker, cost, duration, shares
 from mapdag.study.store import Store
-from mapdag.study.working import do_task, plan_for
+from mapdag.study.worker import do_task, plan_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,6 +53,10 @@ class Outcome:
     def complete(self) -> bool:
         """Whether nothing is missing."""
         return self.done == self.total
+
+    def __str__(self) -> str:
+        told = f"{self.done:,} of {self.total:,} cells are done, {self.fresh:,} by this run"
+        return f"{told} in {duration(self.seconds)}"
 
 
 def run(

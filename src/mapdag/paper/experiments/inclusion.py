@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from mapdag.experiments.noise import noise_table
 from mapdag.graphs import DAG
 from mapdag.objective import parse
+from mapdag.paper.experiments.noise import noise_table
 from mapdag.search import learn
 from mapdag.theory import inclusion_probabilities
 
