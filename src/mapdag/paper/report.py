@@ -44,7 +44,7 @@ class ArmReport:
         cells = self.panel.cells(metric, self.panel.objectives)
         if len(cells) < 2 or len(self.panel.objectives) < 2:
             return None
-        return rank(cells, self.panel.objectives, lower=METRICS[metric].best != "higher")
+        return rank(cells, self.panel.objectives, lower=METRICS[metric].is_cost)
 
 
 @dataclass(frozen=True, eq=False)

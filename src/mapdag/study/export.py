@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
-import io
 from dataclasses import astuple
 from pathlib import Path
 
 from mapdag.errors import FileError, ParameterError
 from mapdag.study.cells import FIELDS
+from mapdag.study.formats import as_csv
 from mapdag.study.store import Store
 
 SUFFIXES = (".csv", ".csv.gz", ".parquet")
@@ -35,25 +34,12 @@ def export(directory: str | Path, out: str | Path) -> int:
             import polars as pl
 
             pl.DataFrame(rows, schema=list(FIELDS), orient="row", infer_schema_length=None).write_parquet(path)
+        elif path.suffix == ".gz":
+            # Without a time stamp, so that the same rows make the same file.
+            with path.open("wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:
+                packed.write(as_csv([FIELDS, *rows]).encode())
         else:
-            _write_csv(rows, path)
+            path.write_text(as_csv([FIELDS, *rows]), encoding="utf-8")
     except OSError as error:
         raise FileError(f"{path}: {error.strerror or error}") from None
     return len(rows)
-
-
-def _write_csv(rows: list[tuple[object, ...]], path: Path) -> None:
-    if path.suffix == ".gz":
-        # Without a time stamp, so that the same rows make the same file.
-        with path.open("wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:
-            packed.write(_text(rows).encode())
-    else:
-        path.write_text(_text(rows), encoding="utf-8")
-
-
-def _text(rows: list[tuple[object, ...]]) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(FIELDS)
-    writer.writerows(["" if value is None else value for value in row] for row in rows)
-    return out.getvalue()

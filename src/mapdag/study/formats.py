@@ -24,14 +24,19 @@ def check_format(form: str) -> Format:
     raise ParameterError(f"format must be one of {', '.join(SUFFIXES)}, got {form!r}")
 
 
+def as_csv(rows: Iterable[Sequence[object]]) -> str:
+    """Write rows as CSV; None is nothing."""
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows(rows)
+    return out.getvalue()
+
+
 def lay_out(rows: Sequence[Sequence[str]], form: Format, *, left: Iterable[int] = (0,)) -> str:
     """Write rows, the first one the headings; columns in `left` are aligned to the left, others to the right."""
     check_format(form)
     lefts = set(left)
     if form == "csv":
-        out = io.StringIO()
-        csv.writer(out, lineterminator="\n").writerows(rows)
-        return out.getvalue()
+        return as_csv(rows)
     if form == "latex":
         spec = "".join("l" if i in lefts else "r" for i in range(len(rows[0])))
         head, *body = [" & ".join(row) + r" \\" for row in rows]

@@ -83,7 +83,7 @@ def compare_all(panel: Panel, metric: str = "shd", *, objectives: Sequence[str] 
     pairs = []
     for a, b in itertools.combinations(chosen, 2):
         both = panel.cells(metric, [a, b])
-        worse = len(both) and (both[:, 0].mean() > both[:, 1].mean()) == (METRICS[metric].best != "higher")
+        worse = len(both) and (both[:, 0].mean() > both[:, 1].mean()) == METRICS[metric].is_cost
         pairs.append((b, a) if worse else (a, b))
     return compare_pairs(panel, pairs, metric)
 
@@ -94,7 +94,7 @@ def _compare(panel: Panel, a: str, b: str, metric: str, sizes: Sequence[str] | N
             raise ParameterError(f"there are no results of {each}; objectives are {', '.join(panel.objectives)}")
     both = panel.cells(metric, [a, b], sizes)
     x, y = both[:, 0], both[:, 1]
-    lower, digits = METRICS[metric].best != "higher", METRICS[metric].digits
+    lower, digits = METRICS[metric].is_cost, METRICS[metric].digits
     side: Alternative = "less" if lower else "greater"
     p, w = paired_t(x, y, side), wilcoxon(x, y, side)
     return Pairing(

@@ -6,7 +6,7 @@ compared, their averages are over the replicates that all of them have; a cell i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -42,33 +42,35 @@ class Metric:
         Which values are best; "one": those closest to 1.
     digits : int
         Decimals that are shown; wins are also counted at this precision.
+    of : callable
+        The value of a row.
     """
 
     name: str
     title: str
     best: Direction
     digits: int
+    of: Callable[[Row], float] = field(repr=False)
+
+    @property
+    def is_cost(self) -> bool:
+        """Whether less counts as better where two are compared: arcs, too."""
+        return self.best != "higher"
 
 
 METRICS: Mapping[str, Metric] = MappingProxyType(
     {
         each.name: each
         for each in (
-            Metric("shd", "SHD", "lower", 1),
-            Metric("arcs", "arcs / true arcs", "one", 2),
-            Metric("loglik", "log-likelihood / -10000", "lower", 2),
-            Metric("precision", "precision", "higher", 3),
-            Metric("recall", "recall", "higher", 3),
-            Metric("seconds", "seconds", "lower", 3),
+            Metric("shd", "SHD", "lower", 1, lambda row: row.shd),
+            Metric("arcs", "arcs / true arcs", "one", 2, lambda row: row.arc_ratio),
+            Metric("loglik", "log-likelihood / -10000", "lower", 2, lambda row: row.log_likelihood / -10_000.0),
+            Metric("precision", "precision", "higher", 3, lambda row: row.precision),
+            Metric("recall", "recall", "higher", 3, lambda row: row.recall),
+            Metric("seconds", "seconds", "lower", 3, lambda row: row.seconds),
         )
     }
 )
-_RESCALED = -10_000.0
-
-
-def _values(row: Row) -> tuple[float, ...]:
-    """Values of the metrics, in their order."""
-    return (row.shd, row.arc_ratio, row.log_likelihood / _RESCALED, row.precision, row.recall, row.seconds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,19 +103,16 @@ class Panel:
         mine = [row for row in rows if row.columns == columns and row.search == search]
         if not mine:
             raise ParameterError(f"there are no results with columns {columns!r} and search {search!r}")
-        order: tuple[Sequence[str], ...] = ((), (), ())
-        if design is not None:
-            order = ([network_name(each) for each in design.networks], design.sizes, design.every_objective)
-        networks = _axis((row.network for row in mine), order[0])
-        sizes = _axis((row.size for row in mine), order[1])
-        objectives = _axis((row.objective for row in mine), order[2])
+        networks = _axis((row.network for row in mine), map(network_name, design.networks) if design else ())
+        sizes = _axis((row.size for row in mine), design.sizes if design else ())
+        objectives = _axis((row.objective for row in mine), design.every_objective if design else ())
         shape = (len(networks), len(sizes), max(row.replicate for row in mine), len(objectives))
         places = [{key: i for i, key in enumerate(axis)} for axis in (networks, sizes, objectives)]
         values = {name: np.full(shape, np.nan) for name in METRICS}
         for row in mine:
             place = (places[0][row.network], places[1][row.size], row.replicate - 1, places[2][row.objective])
-            for name, value in zip(METRICS, _values(row), strict=True):
-                values[name][place] = value
+            for name, metric in METRICS.items():
+                values[name][place] = metric.of(row)
         return cls(columns, search, networks, sizes, objectives, {row.network: row.true_arcs for row in mine}, values)
 
     @property
@@ -174,16 +173,13 @@ class Panel:
 def read_panel(directory: str | Path, *, columns: str = "file", search: str = "hc") -> Panel:
     """Read one arm of the results in a directory."""
     with Store(directory) as store:
-        values = store.meta.get("design")
-        return Panel.from_rows(store.rows(), columns, search, values and Design.from_dict(values))
+        return Panel.from_rows(store.rows(), columns, search, store.design)
 
 
 def read_panels(directory: str | Path) -> tuple[Panel, ...]:
     """Read all arms of the results in a directory: that of the paper first."""
     with Store(directory) as store:
-        values = store.meta.get("design")
-        design = values and Design.from_dict(values)
-        rows = list(store.rows())
+        design, rows = store.design, list(store.rows())
     arms = sorted({(row.columns, row.search) for row in rows}, key=lambda arm: (arm[1] != "hc", arm[1], arm[0]))
     return tuple(Panel.from_rows(rows, *arm, design) for arm in arms)
 

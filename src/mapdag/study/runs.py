@@ -236,10 +236,9 @@ class Status:
 def status(directory: str | Path) -> Status:
     """Say what is done, of the design that a directory was last run with."""
     with Store(directory) as store:
-        values = store.meta
-        if "design" not in values:
+        design = store.design
+        if design is None:
             raise ParameterError(f"{directory}: no run has begun here")
-        design = Design.from_dict(values["design"])
         done = store.cells()
         mine = done.intersection(all_cells(design))
         seconds = sum(run["seconds"] for run in store.runs)

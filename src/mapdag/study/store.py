@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from mapdag.errors import FileError, StudyError
 from mapdag.study.cells import COSTS, FIELDS, Cell, Row
+from mapdag.study.design import Design
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -144,6 +145,12 @@ class Store:
     def meta(self) -> dict[str, Any]:
         """What is known of the study as a whole: its identity, and the design that it was last run with."""
         return {key: json.loads(value) for key, value in self._db.execute("SELECT key, value FROM meta")}
+
+    @property
+    def design(self) -> Design | None:
+        """The design that the study was last run with."""
+        values = self.meta.get("design")
+        return None if values is None else Design.from_dict(values)
 
     def set_meta(self, values: Mapping[str, Any]) -> None:
         """Write some of the study's data."""

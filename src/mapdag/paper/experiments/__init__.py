@@ -7,12 +7,20 @@ all graphs on noise looks like.
 
 from __future__ import annotations
 
-from mapdag.paper.experiments.inclusion import ClimbPoint, inclusion_along_climb
-from mapdag.paper.experiments.noise import NOISE_OBJECTIVES, NoisePoint, noise_arcs, noise_table
-from mapdag.paper.experiments.prior import ExpectationPoint, UniformPoint, expected_numbers, uniform_prior
-from mapdag.paper.experiments.saturation import SATURATION_OBJECTIVES, SaturationPoint, even_noise, saturated_arcs
+from mapdag.paper.experiments.moments import ExpectationPoint, UniformPoint, expected_numbers, uniform_prior
+from mapdag.paper.experiments.noise import (
+    NOISE_OBJECTIVES,
+    SATURATION_OBJECTIVES,
+    NoisePoint,
+    SaturationPoint,
+    even_noise,
+    noise_arcs,
+    noise_table,
+    saturated_arcs,
+)
 from mapdag.paper.experiments.sensitivity import AlphaPoint, alpha_sensitivity
 from mapdag.paper.experiments.thresholds import AgreementPoint, random_pair, threshold_agreement
+from mapdag.paper.experiments.trajectory import ClimbPoint, inclusion_along_climb
 
 __all__ = [
     "NOISE_OBJECTIVES",

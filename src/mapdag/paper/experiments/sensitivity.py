@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mapdag.paper.experiments.noise import arcs_learned
 from mapdag.reference import network
-from mapdag.search import learn
 
 
 class AlphaPoint(NamedTuple):
@@ -58,6 +58,7 @@ def alpha_sensitivity(
     [(1.0, 8), (100.0, 8)]
     """
     values = [float(a) for a in (np.logspace(-1, 2, 13) if alphas is None else alphas)]
+    objectives = {f"{score}({alpha!r})": (score, alpha) for score in scores for alpha in values}
     found = []
     for name in networks:
         truth = network(name)
@@ -65,8 +66,7 @@ def alpha_sensitivity(
             if progress is not None:
                 progress(f"alpha: {name}, sample {replicate + 1}")
             data = truth.sample(rows, seed=[seed, replicate])
-            pairs = [(score, alpha) for score in scores for alpha in values]
-            results = learn(data, [f"{score}({alpha!r})" for score, alpha in pairs], search="hc", order="columns")
-            for (score, alpha), result in zip(pairs, results, strict=True):
-                found.append(AlphaPoint(name, rows, truth.dag.n_arcs, replicate, score, alpha, result.dag.n_arcs))
+            learned = arcs_learned(data, list(objectives), search="hc", order="columns")
+            for objective, arcs in learned:
+                found.append(AlphaPoint(name, rows, truth.dag.n_arcs, replicate, *objectives[objective], arcs))
     return tuple(found)
