@@ -5,8 +5,9 @@ A `Row` is what is known of a cell afterwards.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import NamedTuple
 
 from mapdag.study.design import Columns, Design, Search, network_name
@@ -139,6 +140,15 @@ class Task:
         return network_name(self.source)
 
     @property
+    def sample(self) -> tuple[str, str, int, str]:
+        """Network, size, replicate and order of the columns: what all cells of the task have in common."""
+        return self.network, self.size, self.replicate, self.columns
+
+    def cell(self, search: Search, objective: str) -> Cell:
+        """One cell of the task."""
+        return Cell(*self.sample, search.label, objective)
+
+    @property
     def n_cells(self) -> int:
         """Networks to be learned."""
         return sum(len(objectives) for _, objectives in self.work)
@@ -149,22 +159,15 @@ class Task:
 
 def missing_tasks(design: Design, done: Collection[Cell] = ()) -> Iterator[Task]:
     """Tasks for those cells of a design that are not done yet, replicate by replicate."""
-    for replicate in range(1, design.replicates + 1):
-        for source in design.networks:
-            for size in design.sizes:
-                for columns in dict.fromkeys(arm.columns for arm in design.arms):
-                    key = (network_name(source), size, replicate, columns)
-                    work = []
-                    for arm in design.arms:
-                        left = tuple(
-                            objective
-                            for objective in design.objectives_of(arm)
-                            if Cell(*key, arm.search.label, objective) not in done
-                        )
-                        if arm.columns == columns and left:
-                            work.append((arm.search, left))
-                    if work:
-                        yield Task(source, size, replicate, columns, tuple(work), design.seed, design.test_rows)
+    replicates, orders = range(1, design.replicates + 1), dict.fromkeys(arm.columns for arm in design.arms)
+    for replicate, source, size, columns in itertools.product(replicates, design.networks, design.sizes, orders):
+        work = tuple((arm.search, design.objectives_of(arm)) for arm in design.arms if arm.columns == columns)
+        task = Task(source, size, replicate, columns, work, design.seed, design.test_rows)
+        left = [
+            (search, tuple(goal for goal in goals if task.cell(search, goal) not in done)) for search, goals in work
+        ]
+        if any(goals for _, goals in left):
+            yield replace(task, work=tuple((search, goals) for search, goals in left if goals))
 
 
 def all_cells(design: Design) -> Iterator[Cell]:
@@ -172,4 +175,4 @@ def all_cells(design: Design) -> Iterator[Cell]:
     for task in missing_tasks(design):
         for search, objectives in task.work:
             for objective in objectives:
-                yield Cell(task.network, task.size, task.replicate, task.columns, search.label, objective)
+                yield task.cell(search, objective)

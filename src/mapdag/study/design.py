@@ -228,7 +228,12 @@ def network_name(source: str) -> str:
     >>> network_name("ALARM"), network_name("nets/mine.bif.gz")
     ('alarm', 'mine')
     """
-    return Path(source).name.split(".")[0] if "." in source or "/" in source else source.lower().strip()
+    return Path(source).name.split(".")[0] if is_file(source) else source.lower().strip()
+
+
+def is_file(source: str) -> bool:
+    """Whether a network is that of a file, not a bundled one."""
+    return "." in source or "/" in source
 
 
 def size_key(size: str | float) -> str:

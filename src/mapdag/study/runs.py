@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 from mapdag.contracts import check_positive
 from mapdag.errors import ParameterError
 from mapdag.study.cells import Task, all_cells, missing_tasks
-from mapdag.study.design import Design, Search, read_design
+from mapdag.study.design import Design, read_design
 from mapdag.study.executors import Event, Executor, make_executor
 from mapdag.study.progress import Progress, Tracker, cost, duration, shares
 from mapdag.study.store import Store
@@ -165,8 +165,7 @@ class _Run:
         if event.rows:
             self._store.add(event.rows)
         if event.work is not None:
-            sample = (task.network, task.size, task.replicate, task.columns)
-            self._store.log_work(number, sample, event.work)
+            self._store.log_work(number, task.sample, event.work)
             seconds = event.work.sampling + event.work.learning + event.work.judging
             self._tracker.finish(task, event.work.cells, seconds)
         self._tracker.add(task, len(event.rows))
@@ -184,7 +183,7 @@ def in_order(tasks: Sequence[Task], order: Order) -> list[Task]:
 def warm_up(task: Task) -> None:
     """Compile the kernels once, where they are not in the cache yet, before all workers do it at the same time."""
     search, _ = task.work[0]
-    small = Task("asia", "n=50", 1, "file", ((Search(search.label, search.name, search.options), ("U+BIC",)),), 0, 10)
+    small = Task("asia", "n=50", 1, "file", ((search, ("U+BIC",)),), 0, 10)
     for _ in do_task(small):
         pass
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mapdag.study.design import n_rows, network_name
+from mapdag.study.design import is_file, n_rows, network_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +37,7 @@ def entropy(seed: int, *key: str | int) -> Sequence[int]:
 
 def load_network(source: str) -> BayesianNetwork:
     """Load a bundled network by its name, or read a file."""
-    if source != network_name(source) and ("." in source or "/" in source):
+    if is_file(source):
         from mapdag.io import read_network
 
         return read_network(source)

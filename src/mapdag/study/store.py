@@ -127,9 +127,10 @@ class Store:
     def _insert(self, table: str, rows: Iterable[Sequence[Any]], *, else_: str = "IGNORE") -> None:
         """Write rows to a table, all or none; those whose key is there are left out, unless they replace them."""
         values = list(rows)
-        marks = ", ".join("?" * len(values[0])) if values else ""
-        with self._transaction() as db:
-            db.executemany(f"INSERT OR {else_} INTO {table} VALUES ({marks})", values)  # noqa: S608 - names from here
+        if values:
+            marks = ", ".join("?" * len(values[0]))
+            with self._transaction() as db:
+                db.executemany(f"INSERT OR {else_} INTO {table} VALUES ({marks})", values)  # noqa: S608 - names from here
 
     @contextmanager
     def locked(self) -> Iterator[None]:

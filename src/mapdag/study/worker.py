@@ -117,7 +117,6 @@ class _Learned:
 
 
 def _learn_all(task: Task, table: Dataset, work: Work) -> Iterator[tuple[Cell, _Learned | Failure]]:
-    key = (task.network, task.size, task.replicate, task.columns)
     plain = [at(goal, 1) for _, goals in task.work for goal in goals if not is_optimised(goal)]
     caches: dict[tuple[str, ...], FamilyCache] = {}
     results: dict[tuple[str, str], Result] = {}
@@ -125,7 +124,7 @@ def _learn_all(task: Task, table: Dataset, work: Work) -> Iterator[tuple[Cell, _
     for search, goals in task.work:
         cache = None
         for goal in (each for each in goals if not is_optimised(each)):
-            cell = Cell(*key, search.label, goal)
+            cell = task.cell(search, goal)
             try:
                 began = time.perf_counter()
                 if cache is None:
@@ -142,7 +141,7 @@ def _learn_all(task: Task, table: Dataset, work: Work) -> Iterator[tuple[Cell, _
     caches.clear()
     for search, goals in task.work:
         for goal in filter(is_optimised, goals):
-            cell = Cell(*key, search.label, goal)
+            cell = task.cell(search, goal)
             known = results.get((search.label, str(at(goal, 1.0))))
             try:
                 yield cell, _optimise(goal, search, table, known)

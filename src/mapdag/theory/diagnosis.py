@@ -14,9 +14,9 @@ from mapdag.graphs import DAG
 from mapdag.objective import DEFAULT, USUAL, ThinFamily, most_configurations, parse
 from mapdag.priors import MU
 from mapdag.scores import BDeu, BDs
+from mapdag.theory.count_tables import family_counter
 from mapdag.theory.effective import effective_alpha, effective_degrees_of_freedom, effective_parameters
 from mapdag.theory.factors import all_log_prior_odds, log_bdeu_factor, log_bds_factor, log_factor
-from mapdag.theory.families import family_counter
 from mapdag.theory.marginal import log_bds_over_bdeu
 
 if TYPE_CHECKING:

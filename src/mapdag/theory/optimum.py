@@ -13,8 +13,8 @@ import numpy as np
 from mapdag.contracts import check_positive, check_whole
 from mapdag.data import as_dataset
 from mapdag.errors import MapdagWarning
+from mapdag.theory.count_tables import family_counter
 from mapdag.theory.effective import effective_parameters
-from mapdag.theory.families import family_counter
 
 if TYPE_CHECKING:
     from mapdag.counts import CountTable
