@@ -7,6 +7,6 @@ says where they come from.
 from __future__ import annotations
 
 from mapdag.reference.catalogue import Entry, catalogue
-from mapdag.reference.loading import network
+from mapdag.reference.library import network
 
 __all__ = ["Entry", "catalogue", "network"]

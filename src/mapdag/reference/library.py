@@ -1,16 +1,15 @@
-"""Loading the bundled networks."""
+"""The bundled networks, each read once."""
 
 from __future__ import annotations
 
 import difflib
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from mapdag.errors import ParameterError
 from mapdag.io.bif_reader import read_bif
 from mapdag.io.files import decode
-from mapdag.reference.catalogue import catalogue
+from mapdag.reference.catalogue import DATA, catalogue
 
 if TYPE_CHECKING:
     from mapdag.networks import BayesianNetwork
@@ -45,5 +44,4 @@ def network(name: str) -> BayesianNetwork:
 def _load(name: str) -> BayesianNetwork:
     """Networks never change, so that one copy does for all."""
     source = f"{name}.bif.gz"
-    file = files("mapdag.reference") / "data" / source
-    return read_bif(decode(file.read_bytes(), source), source)
+    return read_bif(decode((DATA / source).read_bytes(), source), source)
