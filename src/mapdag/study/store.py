@@ -124,13 +124,13 @@ class Store:
             raise
         self._db.execute("COMMIT")
 
-    def _insert(self, table: str, rows: Iterable[Sequence[Any]], *, else_: str = "IGNORE") -> None:
-        """Write rows to a table, all or none; those whose key is there are left out, unless they replace them."""
+    def _insert(self, table: str, rows: Iterable[Sequence[Any]], *, replace: bool = False) -> None:
+        """Write rows to a table, all or none; one whose key is there already is left out, or replaces the other."""
         values = list(rows)
         if values:
-            marks = ", ".join("?" * len(values[0]))
+            how, marks = "REPLACE" if replace else "IGNORE", ", ".join("?" * len(values[0]))
             with self._transaction() as db:
-                db.executemany(f"INSERT OR {else_} INTO {table} VALUES ({marks})", values)  # noqa: S608 - names from here
+                db.executemany(f"INSERT OR {how} INTO {table} VALUES ({marks})", values)  # noqa: S608 - our own names
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -155,7 +155,7 @@ class Store:
 
     def set_meta(self, values: Mapping[str, Any]) -> None:
         """Write some of the study's data."""
-        self._insert("meta", [(key, json.dumps(value)) for key, value in values.items()], else_="REPLACE")
+        self._insert("meta", [(key, json.dumps(value)) for key, value in values.items()], replace=True)
 
     def claim(self, *, seed: int, test_rows: int, fresh: bool = False) -> None:
         """Make sure that the results here are of this seed, test set and version; the first to ask decides.
