@@ -1,74 +1,27 @@
-"""What a study reports: averages, tests, tables and claims, from rows whose answers are known."""
+"""What a study reports: averages, tests and tables, from rows whose answers are known."""
 
 import csv
 import io
 import itertools
 import math
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pytest
 import scipy.stats
 
 from mapdag.errors import FileError, MissingExtraError, ParameterError
-from mapdag.paper import checks
-from mapdag.paper.checks import Measure
-from mapdag.paper.claims import measure_claims, render_claims
-from mapdag.paper.objectives import FIRST_TABLE, goal
 from mapdag.paper.report import make_report, render_report, summarise, write_report
 from mapdag.paper.tables import SCORES, make_tables
-from mapdag.paper.transcript import CLAIMS
 from mapdag.study import Store, paper, run
 from mapdag.study.averages import Heading, make_table, render_table
-from mapdag.study.cells import FIELDS, Row
+from mapdag.study.cells import FIELDS
 from mapdag.study.export import export
 from mapdag.study.formats import escape, lay_out
 from mapdag.study.pairings import compare_all, compare_pairs, render_pairings
 from mapdag.study.panel import METRICS, Panel, read_panel, read_panels
 from mapdag.study.statistics import holm, paired_t, rank, wilcoxon, wins
-
-DESIGN = paper()
-
-
-def make_row(network, size, replicate, objective, **changed):
-    values = {
-        "network": network,
-        "size": size,
-        "replicate": replicate,
-        "columns": "file",
-        "search": "hc",
-        "objective": objective,
-        "n": 100,
-        "shd": 10,
-        "arcs": 10,
-        "true_arcs": 10,
-        "log_likelihood": -100_000.0,
-        "score": -1.0,
-        "precision": 0.5,
-        "recall": 0.5,
-        "skeleton_precision": 0.5,
-        "skeleton_recall": 0.5,
-        "moves": 3,
-        "stopped": "converged",
-        "graph": "0",
-        "alpha": None,
-        "flag": "",
-        "families": 1,
-        "seconds": 0.1,
-    }
-    return Row(**{**values, **changed})
-
-
-def make_rows(value, *, replicates=2, networks=DESIGN.networks, sizes=DESIGN.sizes, objectives=DESIGN.objectives):
-    """Rows of the paper's design; `value` gives what differs from one to the next."""
-    for network, size, replicate, objective in itertools.product(networks, sizes, range(1, replicates + 1), objectives):
-        yield make_row(network, size, replicate, objective, **value(network, size, replicate, objective))
-
-
-def make_panel(value=lambda *_: {}, **options):
-    return Panel.from_rows(make_rows(value, **options), "file", "hc", DESIGN)
-
+from study_rows import DESIGN, make_panel, make_row
 
 # Statistics
 
@@ -230,104 +183,6 @@ def test_special_characters_stay_themselves():
     assert escape("a|b", "markdown") == r"a\|b"
     with pytest.raises(ParameterError, match="format must be one of"):
         lay_out([["a"]], "html")
-
-
-# Claims
-
-
-def test_the_claims_are_complete():
-    claims = CLAIMS
-    assert [claim.number for claim in claims] == list(range(1, 80))
-    # Figures that the transcript of the paper counts: 62 printed p-values for 70 tests, 61 counts out of 60.
-    each = [claim.check.func is checks.better and not claim.check.keywords["readings"] for claim in claims]
-    tests = sum(len(claim.check.keywords["pairs"]) for claim, apart in zip(claims, each, strict=True) if apart)
-    single = sum(bool(claim.p) for claim, apart in zip(claims, each, strict=True) if not apart)
-    assert sum(len(claim.p) for claim in claims) == 62
-    assert tests + single == 62 + 3 + 5
-    assert sum(len(claim.k) for claim in claims if claim.of == 60) == 61
-    assert {claim.metric for claim in claims} <= {"shd", "arcs", "loglik", "arcs, shd"}
-    assert all(claim.text for claim in claims)
-
-
-def test_every_objective_of_the_claims_is_in_the_design():
-    def names(value):
-        if isinstance(value, str):
-            return {value} if "BD" in value or "BIC" in value else set()
-        if isinstance(value, partial):
-            return names(list(value.keywords.values()))
-        return {name for each in value for name in names(each)} if isinstance(value, (tuple, list, dict)) else set()
-
-    used = names([claim.check for claim in CLAIMS])
-    assert used <= {*DESIGN.objectives, "MU+BDs", "BIC"}
-    assert set(FIRST_TABLE) <= set(DESIGN.objectives)
-
-
-def test_claims_agree_with_results_made_to_agree_and_differ_from_others():
-    better = {goal("MU", "BDs", 1): 4, goal("MU", "BDs", 10): 5, goal("U", "BDeu", 1): 8, goal("U", "BDeu", 10): 12}
-
-    def value(network, size, replicate, objective):
-        noise = (len(network) + len(size) + replicate) % 3
-        return {"shd": better.get(objective, 9) + noise * (objective in better), "arcs": better.get(objective, 9)}
-
-    found = {finding.claim.number: finding for finding in measure_claims(make_panel(value))}
-    assert len(found) == 79
-    for number in (1, 2, 17, 20, 21):
-        assert found[number].verdict == "agrees"
-        assert found[number].measures[0].k == 60
-        assert found[number].measures[0].p < 1e-10
-    assert found[4].verdict == "agrees"  # BIC 9 against 12 and more
-    assert found[12].verdict == "agrees"
-    assert found[3].measures[0].k == 60
-    assert found[3].verdict == "differs"  # in 60 of 60, not in 40
-    assert found[8].measures[0].k == 0
-    assert found[22].measures[0].k == 0
-    assert found[23].measures[1].k == 60
-    assert found[27].verdict == "agrees"
-    assert found[32].verdict == "agrees"  # log-likelihoods are all the same
-    assert found[18].verdict == "differs"  # no trend at all
-    assert not any(finding.verdict == "not testable" for finding in found.values())
-    opposite = {n.claim.number: n for n in measure_claims(make_panel(lambda *cell: {"shd": 20 - value(*cell)["shd"]}))}
-    assert opposite[1].verdict == "differs"
-    assert opposite[1].direction == "opposite"
-
-
-def test_correlations_with_the_sample_size_are_found():
-    trend = {"diabetes": 3.0, "pigs": 2.0, "water": 0.0}
-
-    def value(network, size, replicate, objective):
-        return {"shd": round(500 + 100 * trend.get(network, -4.0) * math.log(float(size)))}
-
-    found = {finding.claim.number: finding for finding in measure_claims(make_panel(value, replicates=1))}
-    assert (found[18].measures[0].k, found[18].measures[0].m, found[18].verdict) == (7, 10, "agrees")
-    assert (found[19].measures[0].k, found[19].verdict) == (2, "agrees")
-
-
-def test_claims_whose_cells_are_missing_are_not_testable_and_say_why():
-    few = make_panel(networks=["child"], sizes=["1"], replicates=1)
-    found = {finding.claim.number: finding for finding in measure_claims(few)}
-    assert found[1].verdict == "not testable"
-    assert found[1].reason.startswith("missing cells: fewer than two with MU(beta=0.5)+BDs(alpha=1)")
-    assert found[19].verdict == found[33].verdict == found[63].verdict == "not testable"
-    some = make_panel(networks=["child", "alarm"], objectives=["U+BIC", "U+BDeu(alpha=1)"])
-    found = {finding.claim.number: finding for finding in measure_claims(some)}
-    assert found[5].measures[0].m == 12
-    assert found[1].verdict == "not testable"
-    assert all(
-        finding.reason.startswith("missing cells") for finding in found.values() if finding.verdict == "not testable"
-    )
-
-
-def test_claims_are_written_with_all_arms():
-    panel = make_panel()
-    findings = measure_claims(panel)
-    for form in ("text", "markdown", "latex"):
-        text = render_claims([findings, findings], ["one", "two"], form)
-        assert text.count("\n") >= 79
-        assert "nan" not in text
-    rows = list(csv.DictReader(io.StringIO(render_claims([findings], ["one"], "csv"))))
-    assert {int(row["number"]) for row in rows} == set(range(1, 80))
-    assert rows[0]["paper_p"] == "0.00018"
-    assert str(Measure("x", 0.012, 3, 4, 60)) == "0.012, 3/60 (4)"
 
 
 # Whole reports
