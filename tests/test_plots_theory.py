@@ -5,8 +5,9 @@ import sys
 
 import pytest
 
-from mapdag import experiments, theory
+from mapdag import theory
 from mapdag.errors import MissingExtraError
+from mapdag.paper import experiments
 from mapdag.plots import figures
 from mapdag.plots import theory as plots
 from mapdag.theory import EXAMPLE_1
