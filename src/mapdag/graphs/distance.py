@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mapdag.graphs.bitsets import count, members
 from mapdag.graphs.cpdag import CPDAG
 from mapdag.graphs.dag import DAG
+from mapdag.graphs.masks import count, members
 
 
 def shd(a: DAG | CPDAG, b: DAG | CPDAG) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mapdag.errors import GraphError
-from mapdag.graphs.bitsets import members, transpose
+from mapdag.graphs.masks import members, transpose
 from mapdag.graphs.nodes import listed
 
 

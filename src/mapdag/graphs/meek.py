@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from mapdag.errors import GraphError
-from mapdag.graphs.bitsets import members, transpose
 from mapdag.graphs.cpdag import CPDAG
 from mapdag.graphs.extension import consistent_extension
+from mapdag.graphs.masks import members, transpose
 
 if TYPE_CHECKING:
     from mapdag.graphs.dag import DAG

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from mapdag.errors import ParameterError
-from mapdag.graphs.bitsets import mask_of
 from mapdag.graphs.dag import DAG
+from mapdag.graphs.masks import mask_of
 from mapdag.graphs.nodes import as_index
 
 

@@ -1,13 +1,13 @@
 """What can be read off the masks of a graph node by node: v-structures, the moral graph, Markov blankets.
 
-Reachability is in `order`, d-separation in `separation`.
+Reachability is in `acyclicity`, d-separation in `separation`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from mapdag.graphs.bitsets import members
+from mapdag.graphs.masks import members
 
 
 def v_structures(parents: Sequence[int], adjacent: Sequence[int]) -> Iterator[tuple[int, int, int]]:

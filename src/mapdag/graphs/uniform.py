@@ -17,9 +17,9 @@ from functools import cache
 
 import numpy as np
 
-from mapdag.graphs.bitsets import mask_of
-from mapdag.graphs.counting import check_nodes, dag_numbers
+from mapdag.graphs.census import check_nodes, dag_numbers
 from mapdag.graphs.dag import DAG
+from mapdag.graphs.masks import mask_of
 from mapdag.graphs.nodes import as_index
 
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from mapdag.errors import CapacityError, NetworkError, ParameterError
-from mapdag.graphs.bitsets import members
-from mapdag.graphs.order import reachable
+from mapdag.graphs.acyclicity import reachable
+from mapdag.graphs.masks import members
 from mapdag.networks.checks import Floats, refuse_undefined
 from mapdag.networks.distribution import Distribution, level_code
 from mapdag.networks.ordering import best_order
