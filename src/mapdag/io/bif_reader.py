@@ -19,7 +19,7 @@ from mapdag.graphs import DAG
 from mapdag.io.bif_names import split_configuration, split_family
 from mapdag.io.bif_scanner import Family, Scanner
 from mapdag.networks import BayesianNetwork
-from mapdag.networks.checks import MAX_ENTRIES, MAX_PARENTS, TOLERANCE
+from mapdag.networks.cpts import MAX_ENTRIES, MAX_PARENTS, TOLERANCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -24,7 +24,7 @@ from mapdag.io import arcs, schema
 from mapdag.io.bif_reader import read_bif
 from mapdag.io.bif_writer import to_bif
 from mapdag.io.files import check_writable, decode, read_text, write_text
-from mapdag.networks.checks import TOLERANCE
+from mapdag.networks.cpts import TOLERANCE
 
 if TYPE_CHECKING:
     from mapdag.graphs.nodes import Arc

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mapdag.errors import CapacityError, NetworkError
-from mapdag.networks.checks import refuse_undefined
+from mapdag.networks.cpts import refuse_undefined
 
 if TYPE_CHECKING:
-    from mapdag.networks.checks import Floats
+    from mapdag.networks.cpts import Floats
     from mapdag.networks.network import BayesianNetwork
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mapdag.counts import Counter
+from mapdag.networks.estimation import posterior_means
 from mapdag.objective import FamilyScores
 
 if TYPE_CHECKING:
@@ -104,10 +105,7 @@ def _prior_losses(prior: Prior, dag: DAG) -> dict[tuple[str, str], float]:
 
 def probabilities(family: Family) -> NDArray[np.float64]:
     """Posterior means of the observed configurations under the prior of BDeu, as `mapdag.fit` estimates them."""
-    pseudo = ALPHA / family.q if family.q < _BEYOND else 0.0
-    counts = family.table.dense()
-    means: NDArray[np.float64] = (counts + pseudo / family.r) / (family.table.n_ij[:, None] + pseudo)
-    return means
+    return posterior_means(family.table.dense(), ALPHA / family.q if family.q < _BEYOND else 0.0)
 
 
 def digest(family: Family) -> dict[str, Any]:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from mapdag.contracts import check_positive
 from mapdag.errors import NetworkError, ParameterError
-from mapdag.networks.checks import Floats, check_size, configuration_text
-from mapdag.networks.matching import needed_columns
+from mapdag.networks.cpts import Floats, check_size, configuration_text
+from mapdag.networks.inputs import cell_numbers, needed_columns
 from mapdag.networks.network import BayesianNetwork
 
 if TYPE_CHECKING:
@@ -94,9 +95,7 @@ def fit(
 
 
 def _check_options(alpha: float, method: str, unobserved: str) -> None:
-    number = isinstance(alpha, int | float | np.integer | np.floating) and not isinstance(alpha, bool)
-    if not number or not alpha > 0 or not math.isfinite(alpha):
-        raise ParameterError(f"alpha must be a positive number, got {alpha!r}")
+    check_positive("alpha", alpha)
     if method not in get_args(Method):
         raise ParameterError(f"method must be 'bayes', 'bds' or 'mle', got {method!r}")
     if unobserved not in get_args(Unobserved):
@@ -110,26 +109,32 @@ def _check_options(alpha: float, method: str, unobserved: str) -> None:
 def count_cells(data: Dataset, family: list[str]) -> Floats:
     """Count the rows of every cell of a family: one axis per member, in this order."""
     cards = [len(data.levels[name]) for name in family]
-    cells = np.zeros(data.n_rows, dtype=np.int64)
-    for name, card in zip(family, cards, strict=True):
-        cells *= card
-        cells += data.column(name)
+    cells = cell_numbers([data.column(name) for name in family], cards)
     counts = np.bincount(cells, weights=data.weights, minlength=math.prod(cards))
     return counts.astype(np.float64).reshape(cards)
 
 
+def posterior_means(counts: Floats, imaginary: float) -> Floats:
+    """Return the posterior means of each row's probabilities, its prior being `imaginary` rows spread evenly.
+
+    Examples
+    --------
+    >>> posterior_means(np.array([[1.0, 2.0], [0.0, 0.0]]), 1.0)
+    array([[0.375, 0.625],
+           [0.5  , 0.5  ]])
+    """
+    means: Floats = (counts + imaginary / counts.shape[-1]) / (counts.sum(axis=-1, keepdims=True) + imaginary)
+    return means
+
+
 def _estimate(counts: Floats, alpha: float, method: Method) -> Floats:
     """Return the estimates; rows about which the method has nothing to say are NaN."""
-    r = counts.shape[-1]
-    n_ij = counts.sum(axis=-1, keepdims=True)
-    observed = n_ij > 0
+    observed = counts.any(axis=-1)
     if method == "bayes":
-        a_ij = alpha / n_ij.size
-        means: Floats = (counts + a_ij / r) / (n_ij + a_ij)
-        return means
-    a_ij = alpha / max(int(observed.sum()), 1) if method == "bds" else 0.0
+        return posterior_means(counts, alpha / observed.size)
     with np.errstate(invalid="ignore"):
-        estimates: Floats = np.where(observed, (counts + a_ij / r) / (n_ij + a_ij), np.nan)
+        estimates = posterior_means(counts, alpha / max(int(observed.sum()), 1) if method == "bds" else 0.0)
+    estimates[~observed] = np.nan
     return estimates
 
 
