@@ -14,6 +14,8 @@ from mapdag.networks.inputs import cell_numbers, needed_columns
 from mapdag.networks.network import BayesianNetwork
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from mapdag.data.dataset import Dataset
     from mapdag.graphs import DAG
 
@@ -114,7 +116,7 @@ def count_cells(data: Dataset, family: list[str]) -> Floats:
     return counts.astype(np.float64).reshape(cards)
 
 
-def posterior_means(counts: Floats, imaginary: float) -> Floats:
+def posterior_means(counts: Floats | NDArray[np.int64], imaginary: float) -> Floats:
     """Return the posterior means of each row's probabilities, its prior being `imaginary` rows spread evenly.
 
     Examples

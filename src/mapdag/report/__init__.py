@@ -10,7 +10,7 @@
 >>> text.count("<section")
 2
 
-`parts.picture` takes the SVG of a figure, `network.panel` a drawing to explore, `page.write_page` writes the file.
+`parts.picture` takes the SVG of a figure, `viewer.viewer` a drawing to explore, `page.write_page` writes the file.
 """
 
 from mapdag.report.comparison import comparison_page, write_comparison

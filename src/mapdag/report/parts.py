@@ -28,7 +28,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Cell:
+class Sortable:
     """A cell whose order is not that of its text."""
 
     content: Content
@@ -51,7 +51,7 @@ def table(
     Parameters
     ----------
     columns : sequence of Column
-    rows : iterable of sequences of Content or Cell
+    rows : iterable of sequences of Content or Sortable
     key : str
         Identifier, unique in the page.
     caption : str
@@ -99,8 +99,8 @@ def table(
     )
 
 
-def _cell(cell: Content | Cell, column: Column) -> Html:
-    if isinstance(cell, Cell):
+def _cell(cell: Content | Sortable, column: Column) -> Html:
+    if isinstance(cell, Sortable):
         return tag("td", cell.content, class_=f"{column.kind} {cell.classes}".strip(), data_sort=cell.sort)
     return tag("td", cell, class_=column.kind)
 
@@ -124,14 +124,14 @@ def picture(svg: str, caption: Content = None) -> Html:
     return tag("figure", Html(svg), tag("figcaption", caption) if caption is not None else None)
 
 
-def bar(value: float, text: str, kind: str = "") -> Cell:
+def bar(value: float, text: str, kind: str = "") -> Sortable:
     """Make a cell with a bar from 0 to 1 behind its number."""
     share = min(max(value, 0.0), 1.0)
     inner = [tag("i", style=f"width:{share * 100:.1f}%"), tag("span", text)]
-    return Cell(tag("div", inner, class_=f"bar {kind}".strip()), value)
+    return Sortable(tag("div", inner, class_=f"bar {kind}".strip()), value)
 
 
-def number(value: float, digits: int = 2) -> Cell:
+def number(value: float, digits: int = 2) -> Sortable:
     """Make a cell with a number, thousands apart, minus signs proper.
 
     Examples
@@ -139,7 +139,7 @@ def number(value: float, digits: int = 2) -> Cell:
     >>> number(-1234.5).content == f"{MINUS}1,234.50"
     True
     """
-    return Cell(figure_text(value, digits), value)
+    return Sortable(figure_text(value, digits), value)
 
 
 def figure_text(value: float, digits: int = 2) -> str:

@@ -12,8 +12,8 @@ from mapdag.plots.study import figure_svg, make_figures
 from mapdag.report.html import Content, Html, tag
 from mapdag.report.page import Section, page, write_page
 from mapdag.report.parts import (
-    Cell,
     Column,
+    Sortable,
     figure_text,
     figures,
     how_it_was_made,
@@ -109,13 +109,13 @@ def _claims(report: Report) -> Content:
     return [tag("ol", arms) if several else tag("p", report.arms[0].panel.extent), tag("p", told), listed]
 
 
-def _claim(findings: Sequence[Finding]) -> list[Content | Cell]:
+def _claim(findings: Sequence[Finding]) -> list[Content | Sortable]:
     claim = findings[0].claim
-    row: list[Content | Cell] = [number(claim.number), claim.text, claim.alpha, claim.metric, findings[0].paper]
+    row: list[Content | Sortable] = [number(claim.number), claim.text, claim.alpha, claim.metric, findings[0].paper]
     for finding in findings:
         opposite = " (other direction)" if finding.direction == "opposite" else ""
         chip = tag("span", finding.verdict, class_=f"chip {_VERDICTS[finding.verdict]}")
-        row += [finding.measured or finding.reason, Cell([chip, opposite], finding.verdict)]
+        row += [finding.measured or finding.reason, Sortable([chip, opposite], finding.verdict)]
     return row
 
 
@@ -142,15 +142,15 @@ def _table(averages: Table, key: str) -> Iterable[Html]:
     yield table(columns, rows, key=key, caption=averages.title, filter_=len(rows) > 10)
 
 
-def _averages(line: Line, digits: int) -> list[Content | Cell]:
+def _averages(line: Line, digits: int) -> list[Content | Sortable]:
     size = line.size.removeprefix("n=")
-    row: list[Content | Cell] = [line.network, Cell(line.size, float(size)), number(line.replicates)]
+    row: list[Content | Sortable] = [line.network, Sortable(line.size, float(size)), number(line.replicates)]
     for value, best in zip(line.values, line.best, strict=True):
         if math.isnan(value):
-            row.append(Cell("", "inf"))
+            row.append(Sortable("", "inf"))
         else:
             text = figure_text(value, digits)
-            row.append(Cell(tag("strong", text) if best else text, value))
+            row.append(Sortable(tag("strong", text) if best else text, value))
     return row
 
 

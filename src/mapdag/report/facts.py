@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from mapdag.objective import FamilyScores
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from mapdag.bootstrapping import Bootstrap
     from mapdag.contracts import Prior
     from mapdag.counts import CountTable
     from mapdag.graphs import DAG
@@ -23,12 +24,12 @@ if TYPE_CHECKING:
 MOST_CONFIGURATIONS = 12
 MOST_LEVELS = 8
 ALPHA = 1.0  # imaginary sample size of the probabilities shown, as in `Result.fit`
-_SPARSE = 0.5
+_HALF = 0.5
 _BEYOND = 1 << 1000  # whole numbers that no float can hold
 
 
 @dataclass(frozen=True)
-class Family:
+class FamilyFacts:
     """A node given its parents.
 
     Attributes
@@ -51,9 +52,9 @@ class Family:
     table: CountTable = field(repr=False)
 
     @property
-    def is_sparse(self) -> bool:
+    def is_half_empty(self) -> bool:
         """Whether less than half of the configurations were observed."""
-        return self.q_obs < _SPARSE * self.q
+        return self.q_obs < _HALF * self.q
 
     @property
     def rows_per_configuration(self) -> float:
@@ -61,7 +62,45 @@ class Family:
         return self.table.total / max(self.q_obs, 1)
 
 
-def families(result: Result) -> list[Family]:
+@dataclass(frozen=True)
+class ArcFacts:
+    """An arc of a learned graph.
+
+    Attributes
+    ----------
+    start, end : str
+    reversible : bool
+        Whether an equivalent graph has it the other way round.
+    loss : float
+        How much the score would fall if it were removed.
+    strength, direction : float or None
+        Shares of resamples in which the two are adjacent and, of those, in which the arc goes this way.
+    """
+
+    start: str
+    end: str
+    reversible: bool
+    loss: float
+    strength: float | None = None
+    direction: float | None = None
+
+
+def arcs(result: Result, bootstrap: Bootstrap | None) -> list[ArcFacts]:
+    """Say what is known of the arcs of a learned graph, in their order."""
+    lost, reversible = losses(result), set(result.reversible)
+    found = [ArcFacts(*arc, arc in reversible, lost[arc]) for arc in result.dag.arcs]
+    if bootstrap is None:
+        return found
+    index = {name: i for i, name in enumerate(bootstrap.nodes)}
+    places = [(index[arc.start], index[arc.end]) for arc in found]
+    strength, direction = bootstrap.strength, bootstrap.direction
+    return [
+        replace(arc, strength=float(strength[at]), direction=float(direction[at]))
+        for arc, at in zip(found, places, strict=True)
+    ]
+
+
+def families(result: Result) -> list[FamilyFacts]:
     """Count and score the families of a learned graph, in the order of its nodes."""
     data, dag = result.data, result.dag
     column = {name: i for i, name in enumerate(data.names)}
@@ -72,7 +111,7 @@ def families(result: Result) -> list[Family]:
         members = [column[parent] for parent in parents]
         table = counter.table(column[node], members)
         score = float(scores.family(column[node], members)[0])
-        found.append(Family(node, parents, score, table.r, table.q, table.q_obs, table))
+        found.append(FamilyFacts(node, parents, score, table.r, table.q, table.q_obs, table))
     return found
 
 
@@ -103,34 +142,45 @@ def _prior_losses(prior: Prior, dag: DAG) -> dict[tuple[str, str], float]:
     return {arc: math.inf if (min(ij), max(ij)) in demanded else float(odds[ij]) for arc, ij in ends.items()}
 
 
-def probabilities(family: Family) -> NDArray[np.float64]:
+def probabilities(family: FamilyFacts) -> NDArray[np.float64]:
     """Posterior means of the observed configurations under the prior of BDeu, as `mapdag.fit` estimates them."""
     return posterior_means(family.table.dense(), ALPHA / family.q if family.q < _BEYOND else 0.0)
 
 
-def digest(family: Family) -> dict[str, Any]:
-    """Cut a probability table down to what fits a card: the most frequent configurations and levels.
+@dataclass(frozen=True)
+class Configuration:
+    """A row of a probability table: codes of the parents, observations, probabilities, the sum of those left out."""
 
-    Returns
-    -------
-    dict
-        ``levels``: the codes shown; ``rows``: codes of the parents, observations, probabilities, and the sum of those
-        not shown; ``hidden``: observed configurations left out.
-    """
+    given: list[int]
+    count: float
+    chances: list[float]
+    others: float
+
+
+@dataclass(frozen=True)
+class ProbabilityTable:
+    """As much of a probability table as fits a card: the codes shown, and how many observed configurations are not."""
+
+    levels: list[int]
+    rows: list[Configuration]
+    hidden: int
+
+
+def digest(family: FamilyFacts) -> ProbabilityTable:
+    """Cut a probability table down to the most frequent configurations and levels."""
     n_ij = family.table.n_ij
     often = np.argsort(-n_ij, kind="stable")[:MOST_CONFIGURATIONS]
     shown = np.arange(family.r)
     if family.r > MOST_LEVELS:
         totals = np.bincount(family.table.levels, weights=family.table.counts, minlength=family.r)
         shown = np.sort(np.argsort(-totals, kind="stable")[: MOST_LEVELS - 1])
-    chances = probabilities(family)[often]
     rows = [
-        [
-            family.table.configurations[j].tolist(),
-            n_ij[j].item(),
-            [round(p, 4) for p in row[shown].tolist()],
-            round(max(0.0, 1.0 - float(row[shown].sum())), 4),
-        ]
-        for j, row in zip(often, chances, strict=True)
+        Configuration(
+            given=family.table.configurations[j].tolist(),
+            count=n_ij[j].item(),
+            chances=[round(p, 4) for p in row[shown].tolist()],
+            others=round(max(0.0, 1.0 - float(row[shown].sum())), 4),
+        )
+        for j, row in zip(often, probabilities(family)[often], strict=True)
     ]
-    return {"levels": shown.tolist(), "rows": rows, "hidden": family.q_obs - len(rows)}
+    return ProbabilityTable(shown.tolist(), rows, hidden=family.q_obs - len(rows))

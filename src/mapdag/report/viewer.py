@@ -1,4 +1,4 @@
-"""The panel with the graph: toolbar, picture, key. What it does is in ``assets/graph.js``."""
+"""The viewer of a graph: toolbar, picture, key. What it does is in ``assets/graph.js``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from mapdag.plots.drawing import Drawing
 
 
-def panel(
+def viewer(
     drawing: Drawing,
     *,
     views: Sequence[tuple[str, str, str]],
@@ -61,7 +61,8 @@ def panel(
             class_="frame",
             id="frame",
             data_view=views[0][0],
-            data_size=f"{drawing.width:g} {drawing.height:g}",
+            data_width=f"{drawing.width:g}",
+            data_height=f"{drawing.height:g}",
         ),
         tag("ul", [tag("li", _sample(classes), text) for classes, text in keys], class_="keys"),
         tag("p", _HELP, class_="help"),
