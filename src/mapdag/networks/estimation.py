@@ -92,7 +92,7 @@ def fit(
         cpts[node] = _estimate(counts, float(alpha), method)
         unknown = np.isnan(cpts[node][..., 0])
         if unknown.any():
-            _settle(cpts[node], unknown, unobserved, (node, dag.parents(node), levels))
+            _fill_unobserved(cpts[node], unknown, unobserved, (node, dag.parents(node), levels))
     return BayesianNetwork._trusted(dag, levels, cpts)  # noqa: SLF001 - the estimates are right by construction
 
 
@@ -140,7 +140,7 @@ def _estimate(counts: Floats, alpha: float, method: Method) -> Floats:
     return estimates
 
 
-def _settle(
+def _fill_unobserved(
     cpt: Floats,
     unknown: np.ndarray[tuple[int, ...], np.dtype[np.bool_]],
     unobserved: Unobserved,

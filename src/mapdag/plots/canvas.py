@@ -6,7 +6,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from mapdag.errors import MissingExtraError
-from mapdag.plots.lettering import FONT_SIZE
+from mapdag.plots.fonts import FONT_SIZE
 from mapdag.plots.svg import ARC, BOX_EDGE, BOX_FILL, DASHES, INK, PAPER
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ import re
 from html import escape
 from typing import TYPE_CHECKING
 
-from mapdag.plots.lettering import FONT, FONT_SIZE
+from mapdag.plots.fonts import FONT, FONT_SIZE
 
 if TYPE_CHECKING:
+    from mapdag.plots.arrangement import Point
     from mapdag.plots.drawing import Box, Drawing, Line
-    from mapdag.plots.layout import Point
 
 _UNSPEAKABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
