@@ -1,7 +1,7 @@
 """Layered drawing, the first two steps: which layer a node is in, and its order there.
 
-The steps of Sugiyama, Tagawa and Toda (1981). Layers, and places in `coordinates`, are the optima of linear programs, as
-in Gansner, Koutsofios, North and Vo (1993), "A technique for drawing directed graphs"; the order starts from igraph's
+The steps of Sugiyama, Tagawa and Toda (1981). Layers, and places in `coordinates`, are optima of linear programs, as in
+Gansner, Koutsofios, North and Vo (1993), "A technique for drawing directed graphs"; the order starts from igraph's
 and is refined in `crossings`. Vertices are numbers here; names, boxes and curves are in other modules.
 """
 
