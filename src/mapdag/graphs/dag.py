@@ -1,7 +1,7 @@
 """`DAG`: a directed acyclic graph with named nodes, as a value.
 
-The methods are thin. The algorithms are in `acyclicity`, `structure`, `separation` and `meek`, notations in `dot`,
-`modelstring` and `adjacency`. Parameters and data are in other layers.
+The methods are thin. The algorithms are in `acyclicity`, `structure` and `meek`, notations in `dot`, `modelstring` and
+`adjacency`. Parameters and data are in other layers.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from mapdag.graphs.base import Graph
 from mapdag.graphs.masks import members, permute, transpose
 from mapdag.graphs.modelstring import is_special, parse_modelstring, to_modelstring
 from mapdag.graphs.nodes import Arc, NodeIndex, as_index, first_appearance
-from mapdag.graphs.separation import d_connected
 
 if TYPE_CHECKING:
     import numpy as np
@@ -244,7 +243,7 @@ class DAG(Graph):
         common = start & end | start & known | end & known
         if common:
             raise GraphError(f"x, y and given must not overlap, but share {index.select(common)[0]!r}")
-        return not d_connected(self._parents, self.child_masks, start, known) & end
+        return not structure.d_connected(self._parents, self.child_masks, start, known) & end
 
     def moral_edges(self) -> tuple[Arc, ...]:
         """Return the edges of the moral graph: the skeleton, and one between any two parents of a node."""

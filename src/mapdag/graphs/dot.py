@@ -1,7 +1,7 @@
 """The DOT language of Graphviz: writing graphs, and reading nodes, arcs and edges.
 
 The reader knows the whole grammar (https://graphviz.org/doc/info/lang.html) but keeps only structure:
-attributes other than `dir` are skipped. Names are the node identifiers, never the labels.
+attributes other than `dir` are skipped, HTML in them too. Names are the node identifiers, never the labels.
 """
 
 from __future__ import annotations
