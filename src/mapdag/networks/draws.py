@@ -13,7 +13,7 @@ import operator
 import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -55,12 +55,12 @@ class FlatNetwork(NamedTuple):
         Where the table of each node starts.
     """
 
-    order: Any
-    cards: Any
-    parents: Any
-    parent_ends: Any
-    cumulative: Any
-    starts: Any
+    order: NDArray[np.int64]
+    cards: NDArray[np.int64]
+    parents: NDArray[np.int64]
+    parent_ends: NDArray[np.int64]
+    cumulative: NDArray[np.float64]
+    starts: NDArray[np.int64]
 
 
 def sample(network: BayesianNetwork, n: int, seed: int | Sequence[int]) -> Dataset:
@@ -136,7 +136,7 @@ def _draw(network: BayesianNetwork, flat: FlatNetwork, key: NDArray[np.uint32], 
 
     def work(piece: tuple[int, int]) -> None:
         first, end = piece
-        part: NDArray[Any] = np.empty((n_nodes, end - first), dtype=dtype)
+        part: Codes = np.empty((n_nodes, end - first), dtype=dtype)
         draw_rows(flat, key, first, part)
         codes[:, max(first, start) - start : end - start] = part[:, max(start - first, 0) :]
 
@@ -155,7 +155,7 @@ def _cpus() -> int:
 
 
 @njit(cache=True, nogil=True)
-def uniforms(key: Any, node: int, first_row: int, out: Any) -> None:
+def uniforms(key: NDArray[np.uint32], node: int, first_row: int, out: Floats) -> None:
     """Fill `out` with uniform numbers from [0, 1) for the rows of one node from an even `first_row` on.
 
     Rows 2i and 2i + 1 share the block with the counter (low half of i, high half of i, node, 0): the first two of its
@@ -179,7 +179,7 @@ def uniforms(key: Any, node: int, first_row: int, out: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
-def draw_rows(flat: FlatNetwork, key: Any, first_row: int, codes: Any) -> None:
+def draw_rows(flat: FlatNetwork, key: NDArray[np.uint32], first_row: int, codes: Codes) -> None:
     """Fill `codes` (nodes x rows) with the rows of a sample from an even `first_row` on."""
     n = codes.shape[1]
     draws = np.empty(n + n % 2, dtype=np.float64)

@@ -92,7 +92,13 @@ def fit(
         cpts[node] = _estimate(counts, float(alpha), method)
         unknown = np.isnan(cpts[node][..., 0])
         if unknown.any():
-            _fill_unobserved(cpts[node], unknown, unobserved, (node, dag.parents(node), levels))
+            if unobserved == "error":
+                where = configuration_text(dag.parents(node), levels, int(np.argmax(unknown)))
+                raise NetworkError(
+                    f"there is no estimate of {node!r}{where}: this configuration was not observed "
+                    f"({unknown.sum():,} of {unknown.size:,} were not); pass unobserved='uniform' or 'nan'"
+                )
+            cpts[node][unknown] = 1 / cpts[node].shape[-1] if unobserved == "uniform" else np.nan
     return BayesianNetwork._trusted(dag, levels, cpts)  # noqa: SLF001 - the estimates are right by construction
 
 
@@ -138,21 +144,3 @@ def _estimate(counts: Floats, alpha: float, method: Method) -> Floats:
         estimates = posterior_means(counts, alpha / max(int(observed.sum()), 1) if method == "bds" else 0.0)
     estimates[~observed] = np.nan
     return estimates
-
-
-def _fill_unobserved(
-    cpt: Floats,
-    unknown: np.ndarray[tuple[int, ...], np.dtype[np.bool_]],
-    unobserved: Unobserved,
-    family: tuple[str, tuple[str, ...], dict[str, tuple[str, ...]]],
-) -> None:
-    """Apply the rule for configurations that were not observed."""
-    if unobserved == "uniform":
-        cpt[unknown] = 1 / cpt.shape[-1]
-    elif unobserved == "error":
-        node, parents, levels = family
-        first = [int(i) for i in np.unravel_index(np.argmax(unknown), unknown.shape)]
-        raise NetworkError(
-            f"there is no estimate of {node!r}{configuration_text(parents, levels, first)}: this configuration was not "
-            f"observed ({unknown.sum():,} of {unknown.size:,} were not); pass unobserved='uniform' or 'nan'"
-        )

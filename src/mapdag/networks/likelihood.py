@@ -98,7 +98,7 @@ def _members(network: BayesianNetwork, node: str) -> list[tuple[str, int]]:
     return [(name, len(network.levels[name])) for name in (*network.parents(node), node)]
 
 
-def _cells(codes: Mapping[str, Codes], members: list[tuple[str, int]], block: slice) -> Any:
+def _cells(codes: Mapping[str, Codes], members: list[tuple[str, int]], block: slice) -> NDArray[np.intp]:
     """Return the position of every row of the block in the table of these nodes; 0 for an empty family."""
     if not members:
         return np.zeros(block.stop - block.start, dtype=np.intp)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from mapdag.errors import MissingExtraError
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 INK = "#222222"
@@ -65,7 +66,7 @@ def style() -> Iterator[None]:
         yield
 
 
-def panels(columns: int, *, width: float = 9.0, height: float = 3.4) -> tuple[Figure, list[Any]]:
+def panels(columns: int, *, width: float = 9.0, height: float = 3.4) -> tuple[Figure, list[Axes]]:
     """Make a figure with panels side by side, without a display; call within `style`."""
     from matplotlib.figure import Figure
 
@@ -74,7 +75,7 @@ def panels(columns: int, *, width: float = 9.0, height: float = 3.4) -> tuple[Fi
     return figure, list(axes.ravel())
 
 
-def mark_level(axes: Any, level: float, label: str | None = None) -> None:
+def mark_level(axes: Axes, level: float, label: str | None = None) -> None:
     """Draw a thin dashed line at a level that curves go to, or should."""
     axes.axhline(level, color=GREY, linewidth=1, linestyle=(0, (4, 3)), label=label)
 

@@ -26,6 +26,8 @@ from mapdag.theory import (
 )
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
     from mapdag.experiments import AgreementPoint, AlphaPoint, ClimbPoint, NoisePoint, SaturationPoint, UniformPoint
@@ -182,7 +184,7 @@ def noise_figure(points: Sequence[NoisePoint], rows: Sequence[int]) -> Figure:
     return figure
 
 
-def _noise_line(axes: Any, by_nodes: dict[int, float], objective: str) -> None:
+def _noise_line(axes: Axes, by_nodes: dict[int, float], objective: str) -> None:
     prior, _, likelihood = objective.partition("+")
     name = likelihood.partition("(")[0]
     nodes = sorted(by_nodes)
@@ -230,7 +232,7 @@ def sensitivity_figure(points: Sequence[AlphaPoint]) -> Figure:
     return figure
 
 
-def _sensitivity_panel(axes: Any, name: str, points: Sequence[AlphaPoint]) -> None:
+def _sensitivity_panel(axes: Axes, name: str, points: Sequence[AlphaPoint]) -> None:
     means = _means(points, lambda p: (p.score, p.alpha), lambda p: p.arcs)
     for score in dict.fromkeys(point.score for point in points):
         prior, _, likelihood = score.partition("+")
@@ -298,7 +300,7 @@ def _grouped(points: Iterable[T], key: Callable[[T], Any]) -> dict[Any, list[T]]
     return found
 
 
-def _plain_ticks(axis: Any, values: Sequence[float]) -> None:
+def _plain_ticks(axis: Axis, values: Sequence[float]) -> None:
     """Put ticks at these values, written out, and nowhere else."""
     axis.set_ticks(list(values), [f"{value:g}" for value in values])
     axis.set_ticks([], minor=True)

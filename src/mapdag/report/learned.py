@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mapdag.objective import thin_sentence
 from mapdag.plots.graphs import draw
@@ -22,6 +22,7 @@ from mapdag.report.html import Content, Html, join, tag
 from mapdag.report.page import Section, page, write_page
 from mapdag.report.parts import (
     Column,
+    Row,
     Sortable,
     bar,
     figure_text,
@@ -164,11 +165,14 @@ def _arcs(result: Result, joined: list[ArcFacts], bootstrap: Bootstrap | None) -
     return [tag("p", _LOSS), listed, None if bootstrap is None else _missed(result, bootstrap)]
 
 
-def _arc_row(arc: ArcFacts) -> list[Any]:
+def _arc_row(arc: ArcFacts) -> Row:
     kind = "reversible" if arc.reversible else "compelled"
-    shares = [share for share in (arc.strength, arc.direction) if share is not None]
     chip = tag("span", kind, class_=f"chip {kind}")
-    return [arc.start, arc.end, chip, number(arc.loss), *(bar(share, f"{share:.2f}") for share in shares)]
+    return [arc.start, arc.end, chip, number(arc.loss), *_shares(arc.strength, arc.direction)]
+
+
+def _shares(*shares: float | None) -> list[Sortable]:
+    return [bar(share, f"{share:.2f}") for share in shares if share is not None]
 
 
 def _missed(result: Result, bootstrap: Bootstrap) -> Content:
@@ -183,9 +187,7 @@ def _missed(result: Result, bootstrap: Bootstrap) -> Content:
     if not strong:
         return tag("p", f"No pair of nodes above the threshold of {limit:.2f} is without an arc in the graph.")
     columns = [Column("from"), Column("to"), Column("strength", "number"), Column("this way", "number")]
-    rows = [
-        [e.start, e.end, bar(e.strength, f"{e.strength:.2f}"), bar(e.direction, f"{e.direction:.2f}")] for e in strong
-    ]
+    rows: list[Row] = [[each.start, each.end, *_shares(each.strength, each.direction)] for each in strong]
     return [tag("h3", head), table(columns, rows, key="missed-table", caption=head)]
 
 
@@ -281,7 +283,7 @@ def _data(data: Dataset, known: list[FamilyFacts]) -> Content:
     return [said, listed, tag("p", shown, class_="help")]
 
 
-def _family_row(data: Dataset, family: FamilyFacts, never: tuple[str, ...]) -> list[Any]:
+def _family_row(data: Dataset, family: FamilyFacts, never: tuple[str, ...]) -> Row:
     counts = data.observed(family.node)
     shares = (counts / max(counts.sum(), 1)).tolist()
     levels = sorted(zip(shares, data.levels[family.node], strict=True), key=lambda pair: -pair[0])

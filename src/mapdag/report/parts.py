@@ -9,7 +9,8 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any, Literal
+from itertools import repeat
+from typing import Literal, TypeAlias
 
 import mapdag
 from mapdag.report.html import MINUS, Content, Html, join, tag
@@ -36,9 +37,12 @@ class Sortable:
     classes: str = ""
 
 
+Row: TypeAlias = "Sequence[Content | Sortable]"
+
+
 def table(
     columns: Sequence[Column],
-    rows: Iterable[Sequence[Any]],
+    rows: Iterable[Row],
     *,
     key: str,
     caption: str,
@@ -51,7 +55,7 @@ def table(
     Parameters
     ----------
     columns : sequence of Column
-    rows : iterable of sequences of Content or Sortable
+    rows : iterable of Row
     key : str
         Identifier, unique in the page.
     caption : str
@@ -61,7 +65,6 @@ def table(
     sorted_by : str, optional
         Title of the column of numbers by which the rows are in descending order.
     """
-    numbers = iter(row_data) if row_data is not None else None
     head = [
         tag(
             "th",
@@ -76,9 +79,9 @@ def table(
         tag(
             "tr",
             [_cell(cell, column) for cell, column in zip(row, columns, strict=True)],
-            data_row=None if numbers is None else next(numbers),
+            data_row=number,
         )
-        for row in rows
+        for row, number in zip(rows, row_data if row_data is not None else repeat(None), strict=False)
     ]
     search = tag(
         "input",

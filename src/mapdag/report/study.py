@@ -13,6 +13,7 @@ from mapdag.report.html import Content, Html, tag
 from mapdag.report.page import Section, page, write_page
 from mapdag.report.parts import (
     Column,
+    Row,
     Sortable,
     figure_text,
     figures,
@@ -109,7 +110,7 @@ def _claims(report: Report) -> Content:
     return [tag("ol", arms) if several else tag("p", report.arms[0].panel.extent), tag("p", told), listed]
 
 
-def _claim(findings: Sequence[Finding]) -> list[Content | Sortable]:
+def _claim(findings: Sequence[Finding]) -> Row:
     claim = findings[0].claim
     row: list[Content | Sortable] = [number(claim.number), claim.text, claim.alpha, claim.metric, findings[0].paper]
     for finding in findings:
@@ -142,7 +143,7 @@ def _table(averages: Table, key: str) -> Iterable[Html]:
     yield table(columns, rows, key=key, caption=averages.title, filter_=len(rows) > 10)
 
 
-def _averages(line: Line, digits: int) -> list[Content | Sortable]:
+def _averages(line: Line, digits: int) -> Row:
     size = line.size.removeprefix("n=")
     row: list[Content | Sortable] = [line.network, Sortable(line.size, float(size)), number(line.replicates)]
     for value, best in zip(line.values, line.best, strict=True):
