@@ -13,8 +13,7 @@ from mapdag.graphs.dag import DAG
 from mapdag.graphs.distance import Comparison, compare, hamming, shd
 from mapdag.graphs.enumeration import all_dags, dag_codes
 from mapdag.graphs.meek import meek_closure, to_cpdag
-from mapdag.graphs.random import random_dag
-from mapdag.graphs.uniform import uniform_dag
+from mapdag.graphs.random import random_dag, uniform_dag
 
 __all__ = [
     "CPDAG",

@@ -2,7 +2,7 @@
 
 One recursion carries everything. Robinson (1973) counts labelled DAGs by inclusion and exclusion over sets of sources;
 that goes through unchanged when every arc carries a weight, and when a few arcs are required. Enumeration is in
-`enumeration`, sampling in `uniform`.
+`enumeration`, sampling in `random`.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from mapdag.data.problems import listed
 from mapdag.errors import CapacityError, CycleError, FormatError
 from mapdag.graphs import DAG
 from mapdag.io.bif_names import split_configuration, split_family
-from mapdag.io.bif_scanner import Block, Entry, Scanner
+from mapdag.io.bif_scanner import Block, BlockRow, Scanner
 from mapdag.networks import BayesianNetwork
 from mapdag.networks.cpts import MAX_ENTRIES, MAX_PARENTS, TOLERANCE
 
@@ -150,7 +150,7 @@ class _Builder:
         self._check_sums(values, [position] * len(values), node)
         return values.reshape(*shape[1:], shape[0])
 
-    def _rows(self, entries: Sequence[Entry], node: str) -> NDArray[np.float64]:
+    def _rows(self, entries: Sequence[BlockRow], node: str) -> NDArray[np.float64]:
         """Return the distributions that some entries hold."""
         expected = f"one probability for each level of {node!r}"
         count = len(self._levels[node])

@@ -29,7 +29,7 @@ _ENTRY = re.compile(
 )
 
 
-class Entry(NamedTuple):
+class BlockRow(NamedTuple):
     """A row of a probability block, as text; `table` and `default` have no configuration."""
 
     position: int
@@ -47,16 +47,16 @@ class Block:
         Where it is.
     header : str
         The text between its parentheses.
-    entries : list of Entry
+    entries : list of BlockRow
         Its rows.
-    whole : dict from keyword to Entry
+    whole : dict from keyword to BlockRow
         Its `table` and `default`.
     """
 
     position: int
     header: str
-    entries: list[Entry] = field(default_factory=list)
-    whole: dict[str, Entry] = field(default_factory=dict)
+    entries: list[BlockRow] = field(default_factory=list)
+    whole: dict[str, BlockRow] = field(default_factory=dict)
 
 
 class Scanner:
@@ -192,12 +192,12 @@ class Scanner:
                 continue
             plain, numbers, odd, odd_numbers, keyword, rest = match.groups()
             if plain is not None:
-                add(Entry(position, plain, numbers))
+                add(BlockRow(position, plain, numbers))
             elif odd is not None:
-                add(Entry(position, odd, odd_numbers))
+                add(BlockRow(position, odd, odd_numbers))
             elif keyword.lower() in block.whole:
                 self.fail(position, f"there is a second '{keyword}' in this block")
             else:
-                block.whole[keyword.lower()] = Entry(position, "", rest)
+                block.whole[keyword.lower()] = BlockRow(position, "", rest)
             position = self._skip(match.end())
         return position + 1

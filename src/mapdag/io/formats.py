@@ -6,7 +6,7 @@
 | "json"        | .json        | a network or a graph (`schema`)                |
 | "dot"         | .dot, .gv    | a graph (`mapdag.graphs.dot`)                  |
 | "modelstring" | .txt         | a graph, as bnlearn writes it                  |
-| "csv"         | .csv         | a graph, as a table of arcs (`arcs`)           |
+| "csv"         | .csv         | a graph, as a table of arcs (`arclists`)       |
 
 Any of them may be gzipped, with ".gz" after the ending.
 """
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from mapdag.errors import FormatError, GraphError, ParameterError
 from mapdag.graphs import DAG
-from mapdag.io import arcs, schema
+from mapdag.io import arclists, schema
 from mapdag.io.bif_reader import read_bif
 from mapdag.io.bif_writer import to_bif
 from mapdag.io.files import check_writable, decode, read_text, write_text
@@ -132,7 +132,7 @@ def read_graph(source: str | os.PathLike[str] | bytes | Any, *, format: str | No
     if kind == "json":
         return schema.graph_from_json(text, name)
     if kind == "csv":
-        return arcs.from_arcs(text, name)
+        return arclists.from_arcs(text, name)
     try:
         return DAG.from_dot(text) if kind == "dot" else DAG.from_modelstring(text.strip())
     except FormatError as error:
@@ -170,7 +170,7 @@ def read_arcs(source: str | os.PathLike[str] | bytes | Any) -> list[Arc]:
     [('A', 'B'), ('B', 'A')]
     """
     text, name, _ = _open(source)
-    return arcs.parse_arcs(text, name)[1]
+    return arclists.parse_arcs(text, name)[1]
 
 
 def write_network(network: BayesianNetwork, path: str | os.PathLike[str], *, format: str | None = None) -> None:  # noqa: A002
@@ -220,7 +220,7 @@ def write_graph(dag: DAG, path: str | os.PathLike[str], *, format: str | None = 
         "json": schema.graph_to_json,
         "dot": lambda dag: dag.to_dot() + "\n",
         "modelstring": lambda dag: dag.to_modelstring() + "\n",
-        "csv": arcs.to_arcs,
+        "csv": arclists.to_arcs,
     }
     kind = format or _ending(path)
     if kind not in writers:

@@ -12,7 +12,7 @@ from mapdag.plots.svg import ARC, BOX_EDGE, BOX_FILL, DASHES, INK, PAPER
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from mapdag.plots.drawing import Box, Drawing, Line
+    from mapdag.plots.drawing import Arrow, Box, Drawing
 
 _POINTS = 72.0  # in an inch
 _LARGEST = {"png": 10_000.0, "pdf": 14_400.0}  # pixels that viewers still open; points that PDF allows
@@ -44,7 +44,7 @@ def render(drawing: Drawing, format: str) -> bytes:  # noqa: A002 - as matplotli
     return target.getvalue()
 
 
-def _draw_line(axes: Axes, line: Line, scale: float) -> None:
+def _draw_line(axes: Axes, line: Arrow, scale: float) -> None:
     from matplotlib.patches import PathPatch, Polygon
     from matplotlib.path import Path
 

@@ -52,7 +52,7 @@ class Box:
 
 
 @dataclass(frozen=True)
-class Line:
+class Arrow:
     """An arc or edge: a curve from `begin`, and the arrowhead at its end, if it has one.
 
     `stub` closes the gap that the curve leaves for the head, for whoever draws the curve without it.
@@ -72,7 +72,7 @@ class Drawing:
     width: float
     height: float
     boxes: tuple[Box, ...]
-    lines: tuple[Line, ...] = field(repr=False)
+    lines: tuple[Arrow, ...] = field(repr=False)
 
 
 def thickness(strength: float) -> float:
@@ -148,7 +148,7 @@ def _spread(boxes: Sequence[Box], ends: Sequence[list[tuple[float, int]]]) -> di
     return places
 
 
-def _line(link: Link, points: list[Point], *, upwards: bool) -> Line:
+def _line(link: Link, points: list[Point], *, upwards: bool) -> Arrow:
     """Draw a curve through the points, vertical at each of them; the head points down, or up."""
     if upwards:
         points.reverse()
@@ -165,7 +165,7 @@ def _line(link: Link, points: list[Point], *, upwards: bool) -> Line:
         middle = (y0 + y1) / 2
         straight = abs(x0 - x1) < 0.05
         segments.append(((x1, y1),) if straight else ((x0, middle), (x1, middle), (x1, y1)))
-    return Line(link, points[0], tuple(_joined(segments)), head, stub)
+    return Arrow(link, points[0], tuple(_joined(segments)), head, stub)
 
 
 def _joined(segments: Sequence[Segment]) -> list[Segment]:

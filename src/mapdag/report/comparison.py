@@ -11,7 +11,7 @@ from mapdag.graphs import CPDAG, DAG, compare
 from mapdag.plots.drawing import Drawing, Link, compose
 from mapdag.report.html import Content, Html, tag
 from mapdag.report.page import Section, page, write_page
-from mapdag.report.parts import Column, Sortable, figures, how_it_was_made, plural, table
+from mapdag.report.parts import Heading, Sortable, figures, how_it_was_made, plural, table
 from mapdag.report.viewer import viewer
 
 Status = Literal["agreeing", "missing", "extra", "reversed", "differing"]
@@ -49,7 +49,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class _Node:
+class _ComparedNode:
     """What the scripts know of a node: its parents in B, and in A, the target."""
 
     name: str
@@ -105,7 +105,7 @@ def comparison_page(a: DAG, b: DAG, *, names: tuple[str, str] = ("A", "B"), comm
         sections,
         subtitle=f"{plural(len(a.nodes), 'node')}; A, the target, has {plural(a.n_arcs, 'arc')}, B has {b.n_arcs:,}",
         lead=_figures(a, b),
-        data={"nodes": [_Node(name, b.parents(name), a.parents(name)) for name in a.nodes], "arcs": found},
+        data={"nodes": [_ComparedNode(name, b.parents(name), a.parents(name)) for name in a.nodes], "arcs": found},
         scripts=("tables", "details", "graph"),
     )
 
@@ -182,14 +182,14 @@ def _table(found: list[Pair]) -> Content:
     if not found:
         return tag("p", "Neither graph has an arc.")
     columns = [
-        Column("from"),
-        Column("to"),
-        Column("arcs", hint="How the graphs as they are differ"),
-        Column("in A"),
-        Column("in B"),
-        Column("classes", hint="How their equivalence classes differ"),
-        Column("class of A"),
-        Column("class of B"),
+        Heading("from"),
+        Heading("to"),
+        Heading("arcs", hint="How the graphs as they are differ"),
+        Heading("in A"),
+        Heading("in B"),
+        Heading("classes", hint="How their equivalence classes differ"),
+        Heading("class of A"),
+        Heading("class of B"),
     ]
     order = sorted(range(len(found)), key=lambda i: (_ORDER[found[i].arcs.status], _ORDER[found[i].classes.status]))
     rows = [[pair.start, pair.end, *_cells(pair.arcs), *_cells(pair.classes)] for pair in map(found.__getitem__, order)]

@@ -21,7 +21,7 @@ from mapdag.report.facts import (
 from mapdag.report.html import Content, Html, join, tag
 from mapdag.report.page import Section, page, write_page
 from mapdag.report.parts import (
-    Column,
+    Heading,
     Row,
     Sortable,
     bar,
@@ -142,15 +142,15 @@ def _arcs(result: Result, joined: list[ArcFacts], bootstrap: Bootstrap | None) -
     if not joined:
         return tag("p", "The graph has no arcs: nothing in the data speaks for one, under this objective.")
     columns = [
-        Column("from"),
-        Column("to"),
-        Column("direction", hint="compelled: the same in every equivalent graph"),
-        Column("score lost", "number", "How much the score falls when the arc is removed; its log Bayes factor"),
+        Heading("from"),
+        Heading("to"),
+        Heading("direction", hint="compelled: the same in every equivalent graph"),
+        Heading("score lost", "number", "How much the score falls when the arc is removed; its log Bayes factor"),
     ]
     if bootstrap is not None:
         columns += [
-            Column("strength", "number", "Share of resamples in which the two are adjacent"),
-            Column("this way", "number", "Share of those in which the arc goes this way"),
+            Heading("strength", "number", "Share of resamples in which the two are adjacent"),
+            Heading("this way", "number", "Share of those in which the arc goes this way"),
         ]
     order = sorted(range(len(joined)), key=lambda i: -joined[i].loss)
     listed = table(
@@ -186,7 +186,7 @@ def _missed(result: Result, bootstrap: Bootstrap) -> Content:
     head = f"Arcs above the threshold of {limit:.2f} that the graph does not have"
     if not strong:
         return tag("p", f"No pair of nodes above the threshold of {limit:.2f} is without an arc in the graph.")
-    columns = [Column("from"), Column("to"), Column("strength", "number"), Column("this way", "number")]
+    columns = [Heading("from"), Heading("to"), Heading("strength", "number"), Heading("this way", "number")]
     rows: list[Row] = [[each.start, each.end, *_shares(each.strength, each.direction)] for each in strong]
     return [tag("h3", head), table(columns, rows, key="missed-table", caption=head)]
 
@@ -207,7 +207,7 @@ def _trace(result: Result) -> Content:
 
 
 @dataclass(frozen=True)
-class _Node:
+class _NodeCard:
     """What the scripts know of a node: `labels` of the levels that some table shows, as there may be thousands."""
 
     name: str
@@ -220,7 +220,7 @@ class _Node:
     table: ProbabilityTable
 
 
-def _nodes(data: Dataset, known: list[FamilyFacts]) -> list[_Node]:
+def _nodes(data: Dataset, known: list[FamilyFacts]) -> list[_NodeCard]:
     tables = {family.node: digest(family) for family in known}
     shown: dict[str, set[int]] = {node: set(table.levels) for node, table in tables.items()}
     for family in known:
@@ -228,7 +228,7 @@ def _nodes(data: Dataset, known: list[FamilyFacts]) -> list[_Node]:
             for parent, code in zip(family.parents, row.given, strict=True):
                 shown[parent].add(code)
     return [
-        _Node(
+        _NodeCard(
             name=family.node,
             r=family.r,
             labels={code: data.levels[family.node][code] for code in sorted(shown[family.node])},
@@ -265,15 +265,15 @@ def _data(data: Dataset, known: list[FamilyFacts]) -> Content:
             )
         )
     columns = [
-        Column("node"),
-        Column("levels", "number", "Declared levels, r"),
-        Column("distribution", hint="Share of each level; marked if never observed"),
-        Column("never observed", hint="Declared levels that no row has"),
-        Column("parents", "number"),
-        Column("q", "number", "Declared configurations of the parents"),
-        Column("observed", "number", "q_obs of q: configurations that some row has"),
-        Column("rows each", "number", "Observations per observed configuration, on average"),
-        Column("family score", "number", "Log likelihood of the node given its parents"),
+        Heading("node"),
+        Heading("levels", "number", "Declared levels, r"),
+        Heading("distribution", hint="Share of each level; marked if never observed"),
+        Heading("never observed", hint="Declared levels that no row has"),
+        Heading("parents", "number"),
+        Heading("q", "number", "Declared configurations of the parents"),
+        Heading("observed", "number", "q_obs of q: configurations that some row has"),
+        Heading("rows each", "number", "Observations per observed configuration, on average"),
+        Heading("family score", "number", "Log likelihood of the node given its parents"),
     ]
     rows = [_family_row(data, family, never.get(family.node, ())) for family in known]
     listed = table(

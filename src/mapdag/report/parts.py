@@ -20,7 +20,7 @@ _PACKAGES = ("numpy", "scipy", "numba", "polars", "igraph")
 
 
 @dataclass(frozen=True)
-class Column:
+class Heading:
     """A column of a table: its heading, what it holds, and a longer explanation."""
 
     title: str
@@ -41,7 +41,7 @@ Row: TypeAlias = "Sequence[Content | Sortable]"
 
 
 def table(
-    columns: Sequence[Column],
+    columns: Sequence[Heading],
     rows: Iterable[Row],
     *,
     key: str,
@@ -54,7 +54,7 @@ def table(
 
     Parameters
     ----------
-    columns : sequence of Column
+    columns : sequence of Heading
     rows : iterable of Row
     key : str
         Identifier, unique in the page.
@@ -102,7 +102,7 @@ def table(
     )
 
 
-def _cell(cell: Content | Sortable, column: Column) -> Html:
+def _cell(cell: Content | Sortable, column: Heading) -> Html:
     if isinstance(cell, Sortable):
         return tag("td", cell.content, class_=f"{column.kind} {cell.classes}".strip(), data_sort=cell.sort)
     return tag("td", cell, class_=column.kind)

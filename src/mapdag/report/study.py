@@ -12,7 +12,7 @@ from mapdag.plots.study import figure_svg, make_figures
 from mapdag.report.html import Content, Html, tag
 from mapdag.report.page import Section, page, write_page
 from mapdag.report.parts import (
-    Column,
+    Heading,
     Row,
     Sortable,
     figure_text,
@@ -98,11 +98,11 @@ def _lead(report: Report) -> Content:
 
 
 def _claims(report: Report) -> Content:
-    columns = [Column("#", "number"), Column("claim"), Column("alpha"), Column("metric"), Column("paper")]
+    columns = [Heading("#", "number"), Heading("claim"), Heading("alpha"), Heading("metric"), Heading("paper")]
     several = len(report.arms) > 1
     for i, arm in enumerate(report.arms):
         mark = f" [{i + 1}]" if several else ""
-        columns += [Column(f"measured{mark}", hint=arm.panel.arm), Column(f"verdict{mark}", hint=arm.panel.arm)]
+        columns += [Heading(f"measured{mark}", hint=arm.panel.arm), Heading(f"verdict{mark}", hint=arm.panel.arm)]
     rows = [_claim(findings) for findings in zip(*(arm.findings for arm in report.arms), strict=True)]
     arms = [tag("li", arm.panel.extent) for arm in report.arms]
     told = "p-values, and cells in favour (at the precision shown, in brackets, where that differs)."
@@ -134,8 +134,8 @@ def _tables(arm: ArmReport) -> Section:
 
 def _table(averages: Table, key: str) -> Iterable[Html]:
     names = [f"{name} ({alpha})" if alpha else name for name, alpha in averages.headings]
-    columns = [Column("network"), Column("n/p", "number"), Column("samples", "number")]
-    columns += [Column(name, "number") for name in names]
+    columns = [Heading("network"), Heading("n/p", "number"), Heading("samples", "number")]
+    columns += [Heading(name, "number") for name in names]
     rows = [_averages(line, averages.metric.digits) for line in averages.lines]
     yield tag("h3", averages.title)
     if len({line.replicates for line in averages.lines}) > 1:
