@@ -115,7 +115,7 @@ def test_probabilities_are_those_of_fit(result):
         found = probabilities(family)
         for codes, row in zip(family.table.configurations, found, strict=True):
             assert row == pytest.approx(cpt[tuple(codes)], abs=1e-12)
-        assert family.q == math.prod(cpt.shape[:-1])
+        assert family.table.q == math.prod(cpt.shape[:-1])
 
 
 def test_large_tables_are_cut_to_the_most_frequent():
@@ -128,7 +128,7 @@ def test_large_tables_are_cut_to_the_most_frequent():
     cut = digest(family)
     assert len(cut.rows) == MOST_CONFIGURATIONS
     assert len(cut.levels) == MOST_LEVELS - 1
-    assert cut.hidden == family.q_obs - MOST_CONFIGURATIONS
+    assert cut.hidden == family.table.q_obs - MOST_CONFIGURATIONS
     assert cut.rows[0].count == max(family.table.n_ij)
     for row in cut.rows:
         assert sum(row.chances) + row.others == pytest.approx(1, abs=1e-3)

@@ -38,28 +38,24 @@ class FamilyFacts:
     parents : tuple of str
     score : float
         Log-likelihood of the family under the objective.
-    r, q, q_obs : int
-        Levels; declared and observed configurations of the parents.
     table : CountTable
+        What was counted: r levels, q declared and q_obs observed configurations of the parents.
     """
 
     node: str
     parents: tuple[str, ...]
     score: float
-    r: int
-    q: int
-    q_obs: int
     table: CountTable = field(repr=False)
 
     @property
     def is_half_empty(self) -> bool:
         """Whether less than half of the configurations were observed."""
-        return self.q_obs < _HALF * self.q
+        return self.table.q_obs < _HALF * self.table.q
 
     @property
     def rows_per_configuration(self) -> float:
         """Observations for each observed configuration, on average."""
-        return self.table.total / max(self.q_obs, 1)
+        return self.table.total / max(self.table.q_obs, 1)
 
 
 @dataclass(frozen=True)
@@ -109,9 +105,8 @@ def families(result: Result) -> list[FamilyFacts]:
     for node in dag.nodes:
         parents = dag.parents(node)
         members = [column[parent] for parent in parents]
-        table = counter.table(column[node], members)
         score = float(scores.family(column[node], members)[0])
-        found.append(FamilyFacts(node, parents, score, table.r, table.q, table.q_obs, table))
+        found.append(FamilyFacts(node, parents, score, counter.table(column[node], members)))
     return found
 
 
@@ -144,7 +139,8 @@ def _prior_losses(prior: Prior, dag: DAG) -> dict[tuple[str, str], float]:
 
 def probabilities(family: FamilyFacts) -> NDArray[np.float64]:
     """Posterior means of the observed configurations under the prior of BDeu, as `mapdag.fit` estimates them."""
-    return posterior_means(family.table.dense(), ALPHA / family.q if family.q < _BEYOND else 0.0)
+    q = family.table.q
+    return posterior_means(family.table.dense(), ALPHA / q if q < _BEYOND else 0.0)
 
 
 @dataclass(frozen=True)
@@ -168,19 +164,19 @@ class ProbabilityTable:
 
 def digest(family: FamilyFacts) -> ProbabilityTable:
     """Cut a probability table down to the most frequent configurations and levels."""
-    n_ij = family.table.n_ij
+    table, n_ij = family.table, family.table.n_ij
     often = np.argsort(-n_ij, kind="stable")[:MOST_CONFIGURATIONS]
-    shown = np.arange(family.r)
-    if family.r > MOST_LEVELS:
-        totals = np.bincount(family.table.levels, weights=family.table.counts, minlength=family.r)
+    shown = np.arange(table.r)
+    if table.r > MOST_LEVELS:
+        totals = np.bincount(table.levels, weights=table.counts, minlength=table.r)
         shown = np.sort(np.argsort(-totals, kind="stable")[: MOST_LEVELS - 1])
     rows = [
         Configuration(
-            given=family.table.configurations[j].tolist(),
+            given=table.configurations[j].tolist(),
             count=n_ij[j].item(),
             chances=[round(p, 4) for p in row[shown].tolist()],
             others=round(max(0.0, 1.0 - float(row[shown].sum())), 4),
         )
         for j, row in zip(often, probabilities(family)[often], strict=True)
     ]
-    return ProbabilityTable(shown.tolist(), rows, hidden=family.q_obs - len(rows))
+    return ProbabilityTable(shown.tolist(), rows, hidden=table.q_obs - len(rows))

@@ -230,11 +230,11 @@ def _nodes(data: Dataset, known: list[FamilyFacts]) -> list[_NodeCard]:
     return [
         _NodeCard(
             name=family.node,
-            r=family.r,
+            r=family.table.r,
             labels={code: data.levels[family.node][code] for code in sorted(shown[family.node])},
             parents=family.parents,
             score=round(family.score, 4),
-            configurations=f"{family.q_obs:,} of {_many(family.q)}",
+            configurations=f"{family.table.q_obs:,} of {_many(family.table.q)}",
             sparse=family.is_half_empty,
             table=tables[family.node],
         )
@@ -244,7 +244,7 @@ def _nodes(data: Dataset, known: list[FamilyFacts]) -> list[_NodeCard]:
 
 def _data(data: Dataset, known: list[FamilyFacts]) -> Content:
     never = data.unobserved()
-    sparse = sorted((f for f in known if f.is_half_empty), key=lambda f: f.q_obs / f.q)
+    sparse = sorted((f for f in known if f.is_half_empty), key=lambda f: f.table.q_obs / f.table.q)
     said: list[Content] = []
     if never:
         total = sum(map(len, never.values()))
@@ -288,17 +288,17 @@ def _family_row(data: Dataset, family: FamilyFacts, never: tuple[str, ...]) -> R
     shares = (counts / max(counts.sum(), 1)).tolist()
     levels = sorted(zip(shares, data.levels[family.node], strict=True), key=lambda pair: -pair[0])
     told = _named([f"{level} {share:.1%}" for share, level in levels])
-    seen = family.q_obs / family.q
+    seen = family.table.q_obs / family.table.q
     return [
         family.node,
-        family.r,
+        family.table.r,
         Sortable(
             spark(shares if len(shares) <= _COLUMNS else [share for share, _ in levels[:_COLUMNS]], told), max(shares)
         ),
         Sortable(_named(list(never)), len(never)),
         Sortable(len(family.parents), len(family.parents)),
-        Sortable(_many(family.q), min(float(min(family.q, 10**300)), 1e300)),
-        bar(seen, f"{family.q_obs:,}", "warn" if family.is_half_empty else ""),
+        Sortable(_many(family.table.q), min(float(min(family.table.q, 10**300)), 1e300)),
+        bar(seen, f"{family.table.q_obs:,}", "warn" if family.is_half_empty else ""),
         number(family.rows_per_configuration, 1),
         number(family.score, 1),
     ]
