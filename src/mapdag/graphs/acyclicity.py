@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mapdag.errors import CycleError, GraphError
-from mapdag.graphs.masks import members
+from mapdag.graphs.masks import mask_of, members
 
 
 def reachable(masks: Sequence[int], start: int) -> int:
@@ -49,24 +49,17 @@ def topological_order(parents: Sequence[int], children: Sequence[int]) -> list[i
     [1, 0, 2]
     """
     missing = [mask.bit_count() for mask in parents]
-    ready = 0
-    for i, number in enumerate(missing):
-        if not number:
-            ready |= 1 << i
+    ready = mask_of(i for i, number in enumerate(missing) if not number)
     order = []
     while ready:
         low = ready & -ready
         ready ^= low
         node = low.bit_length() - 1
         order.append(node)
-        rest = children[node]
-        while rest:
-            low = rest & -rest
-            rest ^= low
-            child = low.bit_length() - 1
+        for child in members(children[node]):
             missing[child] -= 1
             if not missing[child]:
-                ready |= low
+                ready |= 1 << child
     return order
 
 

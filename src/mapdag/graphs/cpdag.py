@@ -13,7 +13,7 @@ from mapdag.graphs import acyclicity, dot
 from mapdag.graphs.adjacency import from_adjacency, to_adjacency
 from mapdag.graphs.base import Graph
 from mapdag.graphs.extension import consistent_extension
-from mapdag.graphs.masks import count, permute, transpose
+from mapdag.graphs.masks import count, mask_of, permute, transpose
 from mapdag.graphs.nodes import Arc, NodeIndex, as_index
 
 if TYPE_CHECKING:
@@ -203,7 +203,7 @@ class CPDAG(Graph):
 
     def __repr__(self) -> str:
         parts = [f"{a} -> {b}" for a, b in self.arcs[:_SHOWN]] + [f"{a} - {b}" for a, b in self.edges[:_SHOWN]]
-        parts += self._index.select(sum(1 << i for i, mask in enumerate(self.adjacent_masks) if not mask))
+        parts += self._index.select(mask_of(i for i, mask in enumerate(self.adjacent_masks) if not mask))
         text = ", ".join(parts)
         if not text or len(text) > _SHOWN:
             return f"<CPDAG with {len(self.nodes)} nodes, {self.n_arcs} arcs and {self.n_edges} edges>"

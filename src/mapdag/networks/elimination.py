@@ -17,7 +17,7 @@ import numpy as np
 
 from mapdag.errors import CapacityError, NetworkError, ParameterError
 from mapdag.graphs.acyclicity import reachable
-from mapdag.graphs.masks import members
+from mapdag.graphs.masks import mask_of, members
 from mapdag.networks.cpts import Floats, refuse_undefined
 from mapdag.networks.distribution import Distribution, level_code
 
@@ -65,7 +65,7 @@ def query(
 def _factors(network: BayesianNetwork, asked: Sequence[int], observed: Mapping[int, int]) -> list[Factor]:
     """Return the tables that matter, with the evidence put in."""
     dag = network.dag
-    start = sum(1 << position for position in {*asked, *observed})
+    start = mask_of({*asked, *observed})
     needed = [network.nodes[i] for i in members(reachable(dag.parent_masks, start))]
     refuse_undefined({node: network.cpts[node] for node in needed}, "a query")
     factors = []
