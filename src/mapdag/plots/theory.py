@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
     from mapdag.experiments import AgreementPoint, AlphaPoint, ClimbPoint, NoisePoint, SaturationPoint, UniformPoint
     from mapdag.theory import LimitPoint
+
+    _Learned = NoisePoint | SaturationPoint | AlphaPoint
 
 T = TypeVar("T")
 
@@ -153,7 +156,7 @@ def uniform_figure(arcs: Sequence[tuple[int, float, float]], points: Sequence[Un
 def inclusion_figure(points: Sequence[ClimbPoint]) -> Figure:
     """Draw what a climb on noise sees of its prior."""
     figure, (axes,) = panels(1, width=6.2)
-    for prior, mine in _grouped(points, lambda point: point.prior).items():
+    for prior, mine in _grouped(points, "prior").items():
         arcs = [point.arcs for point in mine]
         marker = "o" if len(arcs) < 3 else None
         colour = {"U": ORANGE, "MU(1/2)": BLUE}.get(prior, GREEN)
@@ -169,11 +172,13 @@ def inclusion_figure(points: Sequence[ClimbPoint]) -> Figure:
 def noise_figure(points: Sequence[NoisePoint], rows: Sequence[int]) -> Figure:
     """Draw the arcs learned from pure noise against the number of columns, one panel for each number of rows."""
     figure, all_axes = panels(len(rows), width=11.5, height=3.8)
-    means = _means(points, lambda p: (p.rows, p.objective, p.nodes), lambda p: p.arcs)
-    top = max(means.values(), default=1.0)
+    top = max(_means(points, "rows", "objective", "nodes").values(), default=1.0)
     for axes, n in zip(all_axes, rows, strict=True):
-        for objective in dict.fromkeys(point.objective for point in points):
-            _noise_line(axes, {k[2]: v for k, v in means.items() if k[:2] == (n, objective)}, objective)
+        for objective, mine in _grouped([point for point in points if point.rows == n], "objective").items():
+            prior, _, likelihood = objective.partition("+")
+            name = likelihood.partition("(")[0]
+            looks = {"linestyle": _PRIOR_LINES[prior], "marker": "o", **_LIKELIHOOD_LINES[name]}
+            _plot_arcs(axes, mine, "nodes", label=f"{prior} + {name}", **looks)
         axes.set(title=f"{n:,} rows", xlabel="independent columns N", xscale="log")
         axes.set_yscale("symlog", linthresh=1, linscale=0.5)
         axes.set_ylim(-0.1, top * 1.6)
@@ -184,33 +189,16 @@ def noise_figure(points: Sequence[NoisePoint], rows: Sequence[int]) -> Figure:
     return figure
 
 
-def _noise_line(axes: Axes, by_nodes: dict[int, float], objective: str) -> None:
-    prior, _, likelihood = objective.partition("+")
-    name = likelihood.partition("(")[0]
-    nodes = sorted(by_nodes)
-    axes.plot(
-        nodes,
-        [by_nodes[n] for n in nodes],
-        linestyle=_PRIOR_LINES[prior],
-        marker="o",
-        label=f"{prior} + {name}",
-        **_LIKELIHOOD_LINES[name],
-    )
-
-
 @style()
 def saturation_figure(points: Sequence[SaturationPoint]) -> Figure:
     """Draw the arcs of the best graph of all on noise against the rows, a line for each number of levels."""
-    by_objective = _grouped(points, lambda point: point.objective)
+    by_objective = _grouped(points, "objective")
     figure, all_axes = panels(len(by_objective), width=11.5, height=3.6)
     colours = (GREY, GREEN, BLUE, PURPLE, RED)
     top = max(point.arcs for point in points)
     for axes, (objective, mine) in zip(all_axes, by_objective.items(), strict=True):
-        means = _means(mine, lambda p: (p.levels, p.rows), lambda p: p.arcs)
-        for levels, colour in zip(sorted({point.levels for point in mine}), colours, strict=False):
-            rows = sorted(n for r, n in means if r == levels)
-            values = [means[levels, n] for n in rows]
-            axes.plot(rows, values, color=colour, marker="o", label=f"{levels} levels")
+        for (levels, same), colour in zip(sorted(_grouped(mine, "levels").items()), colours, strict=False):
+            _plot_arcs(axes, same, "rows", color=colour, marker="o", label=f"{levels} levels")
         title = objective.replace("m=", "").replace("alpha=", "")
         axes.set(title=title, xlabel="rows", xscale="log")
         axes.set_ylim(-1, top + 2)
@@ -223,31 +211,20 @@ def saturation_figure(points: Sequence[SaturationPoint]) -> Figure:
 @style()
 def sensitivity_figure(points: Sequence[AlphaPoint]) -> Figure:
     """Draw Silander's picture: learned arcs against alpha, one panel for each network."""
-    by_network = _grouped(points, lambda point: point.network)
+    by_network = _grouped(points, "network")
     figure, all_axes = panels(len(by_network), width=11.5, height=3.6)
     for axes, (name, mine) in zip(all_axes, by_network.items(), strict=True):
-        _sensitivity_panel(axes, name, mine)
+        for score, same in _grouped(mine, "score").items():
+            prior, _, likelihood = score.partition("+")
+            looks = {"linestyle": _PRIOR_LINES[prior], "color": _LIKELIHOOD_COLOURS[likelihood]}
+            _plot_arcs(axes, same, "alpha", label=f"{prior} + {likelihood}", **looks)
+        mark_level(axes, mine[0].true_arcs, label="truth")
+        axes.set(title=f"{name}, {mine[0].rows:,} rows", xlabel=_ALPHA, xscale="log")
+        axes.set_ylim(bottom=0)
+        _plain_ticks(axes.xaxis, [0.1, 1, 10, 100])
     all_axes[0].set_ylabel("arcs learned")
     all_axes[0].legend(loc="upper left", fontsize=8, handlelength=2.5)
     return figure
-
-
-def _sensitivity_panel(axes: Axes, name: str, points: Sequence[AlphaPoint]) -> None:
-    means = _means(points, lambda p: (p.score, p.alpha), lambda p: p.arcs)
-    for score in dict.fromkeys(point.score for point in points):
-        prior, _, likelihood = score.partition("+")
-        mine = {alpha: value for (which, alpha), value in means.items() if which == score}
-        axes.plot(
-            sorted(mine),
-            [mine[alpha] for alpha in sorted(mine)],
-            linestyle=_PRIOR_LINES[prior],
-            label=f"{prior} + {likelihood}",
-            color=_LIKELIHOOD_COLOURS[likelihood],
-        )
-    mark_level(axes, points[0].true_arcs, label="truth")
-    axes.set(title=f"{name}, {points[0].rows:,} rows", xlabel=_ALPHA, xscale="log")
-    axes.set_ylim(bottom=0)
-    _plain_ticks(axes.xaxis, [0.1, 1, 10, 100])
 
 
 @style()
@@ -264,20 +241,17 @@ def front_figure(noise: Sequence[NoisePoint], sensitivity: Sequence[AlphaPoint])
     figure, (left, right) = panels(2, width=9.6, height=3.5)
     columns = max(point.nodes for point in noise)
     chosen = {"U+BDeu(1)": ("U + BDeu, the usual score", ORANGE), "MU(c=1)+BDs(1)": ("MU + BDs, the default", BLUE)}
-    means = _means([p for p in noise if p.nodes == columns], lambda p: (p.objective, p.rows), lambda p: p.arcs)
     for objective, (label, colour) in chosen.items():
-        mine = {rows: value for (which, rows), value in means.items() if which == objective}
-        left.plot(sorted(mine), [mine[n] for n in sorted(mine)], color=colour, marker="o", label=label)
+        mine = [point for point in noise if point.nodes == columns and point.objective == objective]
+        _plot_arcs(left, mine, "rows", color=colour, marker="o", label=label)
     left.set(title=f"Pure noise: {columns} independent columns", xlabel="rows", xscale="log")
     left.set(ylabel="arcs learned (truth: 0)")
     _plain_ticks(left.xaxis, sorted({point.rows for point in noise}))
     left.legend()
     name = sensitivity[0].network
     sample = [point for point in sensitivity if point.network == name]
-    by_alpha = _means(sample, lambda p: (p.score, p.alpha), lambda p: p.arcs)
     for score, colour in (("U+BDeu", ORANGE), ("MU(c=1)+BDs", BLUE)):
-        alphas = sorted(alpha for which, alpha in by_alpha if which == score)
-        right.plot(alphas, [by_alpha[score, alpha] for alpha in alphas], color=colour, marker="o")
+        _plot_arcs(right, [point for point in sample if point.score == score], "alpha", color=colour, marker="o")
     mark_level(right, sample[0].true_arcs)
     right.annotate("true arcs", (0.1, sample[0].true_arcs), (0, -12), textcoords="offset points", color=GREY)
     title = f"{name.upper()}, {sample[0].rows:,} rows: arcs against " + r"$\mathbf{\alpha}$"
@@ -288,15 +262,21 @@ def front_figure(noise: Sequence[NoisePoint], sensitivity: Sequence[AlphaPoint])
     return figure
 
 
-def _means(points: Iterable[T], key: Callable[[T], Any], value: Callable[[T], float]) -> dict[Any, float]:
-    """Average over replicates."""
-    return {each: sum(map(value, group)) / len(group) for each, group in _grouped(points, key).items()}
+def _plot_arcs(axes: Axes, points: Iterable[_Learned], field: str, **looks: Any) -> None:
+    """Draw a line through the average numbers of arcs, against a field of the points."""
+    means = sorted(_means(points, field).items())
+    axes.plot([x for x, _ in means], [arcs for _, arcs in means], **looks)
 
 
-def _grouped(points: Iterable[T], key: Callable[[T], Any]) -> dict[Any, list[T]]:
+def _means(points: Iterable[_Learned], *fields: str) -> dict[Any, float]:
+    """Average the numbers of arcs over replicates."""
+    return {key: sum(point.arcs for point in same) / len(same) for key, same in _grouped(points, *fields).items()}
+
+
+def _grouped(points: Iterable[T], *fields: str) -> dict[Any, list[T]]:
     found: dict[Any, list[T]] = {}
     for point in points:
-        found.setdefault(key(point), []).append(point)
+        found.setdefault(attrgetter(*fields)(point), []).append(point)
     return found
 
 
