@@ -12,7 +12,7 @@ from mapdag.plots.drawing import Drawing, Link, compose
 from mapdag.report.html import Content, Html, tag
 from mapdag.report.page import Section, page, write_page
 from mapdag.report.parts import Heading, Sortable, figures, how_it_was_made, plural, table
-from mapdag.report.viewer import viewer
+from mapdag.report.viewer import View, viewer
 
 Status = Literal["agreeing", "missing", "extra", "reversed", "differing"]
 
@@ -155,8 +155,8 @@ def _draw(target: DAG, found: list[Pair]) -> Drawing:
 
 def _graph(drawing: Drawing, found: list[Pair]) -> Html:
     views = [
-        ("arcs", "Arcs", "The two graphs as they are"),
-        ("class", "Classes", "Their equivalence classes, which the structural Hamming distance compares"),
+        View("arcs", "Arcs", "The two graphs as they are"),
+        View("class", "Classes", "Their equivalence classes, which the structural Hamming distance compares"),
     ]
     present = {status for pair in found for status in (pair.arcs.status, pair.classes.status)}
     keys = [(f"arcs-{status} class-{status}", f"{status}: {_TOLD[status]}") for status in _ORDER if status in present]

@@ -28,13 +28,13 @@ from mapdag.report.parts import (
     figure_text,
     figures,
     how_it_was_made,
-    notice,
     number,
     picture,
     plural,
     table,
+    warning,
 )
-from mapdag.report.viewer import viewer
+from mapdag.report.viewer import View, viewer
 
 if TYPE_CHECKING:
     from mapdag.bootstrapping import Bootstrap
@@ -116,18 +116,18 @@ def _figures(result: Result) -> Html:
             ("Search", plural(len(result.trace), "move"), f"{result.seconds:.2f} s, {ended}"),
         ]
     )
-    said = [notice(thin_sentence(result.thin, result.objective), kind="warning")] if result.thin else []
+    said = [warning(thin_sentence(result.thin, result.objective))] if result.thin else []
     if not result.converged:
-        said.append(notice(f"The search {ended}. This is the best graph it had found by then.", kind="warning"))
+        said.append(warning(f"The search {ended}. This is the best graph it had found by then."))
     return join([*said, shown])
 
 
 def _graph(result: Result, bootstrap: Bootstrap | None) -> Html:
     if result.knowledge:
-        second = ("class", "Class", "What the data and the constraints tell: edges without heads may go either way")
+        second = View("class", "Class", "What the data and the constraints tell: edges without heads may go either way")
     else:
-        second = ("class", "CPDAG", "The equivalence class: edges without heads may go either way")
-    views = [("dag", "DAG", "The graph that was found"), second]
+        second = View("class", "CPDAG", "The equivalence class: edges without heads may go either way")
+    views = [View("dag", "DAG", "The graph that was found"), second]
     keys = [
         ("compelled", "compelled: the same in every equivalent graph"),
         ("reversible", "reversible: an equivalent graph has it the other way round"),
@@ -249,19 +249,17 @@ def _data(data: Dataset, known: list[FamilyFacts]) -> Content:
     if never:
         total = sum(map(len, never.values()))
         said.append(
-            notice(
+            warning(
                 f"{plural(total, 'declared level')} in {plural(len(never), 'column')} never observed: "
-                f"{_named(list(never))}. They count as levels in every score.",
-                kind="warning",
+                f"{_named(list(never))}. They count as levels in every score."
             )
         )
     if sparse:
         said.append(
-            notice(
+            warning(
                 f"{plural(len(sparse), 'family').replace('familys', 'families')} with fewer than half of the parents' "
                 f"configurations observed: {_named([f.node for f in sparse])}. BDs spreads its prior over the observed "
-                "ones only; BDeu over all of them.",
-                kind="warning",
+                "ones only; BDeu over all of them."
             )
         )
     columns = [

@@ -34,7 +34,6 @@ class Sortable:
 
     content: Content
     sort: float | str
-    classes: str = ""
 
 
 Row: TypeAlias = "Sequence[Content | Sortable]"
@@ -104,7 +103,7 @@ def table(
 
 def _cell(cell: Content | Sortable, column: Heading) -> Html:
     if isinstance(cell, Sortable):
-        return tag("td", cell.content, class_=f"{column.kind} {cell.classes}".strip(), data_sort=cell.sort)
+        return tag("td", cell.content, class_=column.kind, data_sort=cell.sort)
     return tag("td", cell, class_=column.kind)
 
 
@@ -117,9 +116,9 @@ def figures(items: Iterable[tuple[str, Content, Content]]) -> Html:
     )
 
 
-def notice(*content: Content, kind: Literal["info", "warning"] = "info") -> Html:
+def warning(*content: Content) -> Html:
     """Make a paragraph that catches the eye."""
-    return tag("p", *content, class_=f"notice {kind}")
+    return tag("p", *content, class_="notice warning")
 
 
 def picture(svg: str, caption: Content = None) -> Html:

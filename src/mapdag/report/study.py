@@ -18,11 +18,11 @@ from mapdag.report.parts import (
     figure_text,
     figures,
     how_it_was_made,
-    notice,
     number,
     picture,
     plural,
     table,
+    warning,
 )
 from mapdag.study.progress import duration
 from mapdag.study.report import Report, make_report
@@ -139,7 +139,7 @@ def _table(averages: Table, key: str) -> Iterable[Html]:
     rows = [_averages(line, averages.metric.digits) for line in averages.lines]
     yield tag("h3", averages.title)
     if len({line.replicates for line in averages.lines}) > 1:
-        yield notice("Not all averages are over the same number of samples.", kind="warning")
+        yield warning("Not all averages are over the same number of samples.")
     yield table(columns, rows, key=key, caption=averages.title, filter_=len(rows) > 10)
 
 
