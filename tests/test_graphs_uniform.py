@@ -11,8 +11,8 @@ import mapdag as md
 import naive_graphs
 from mapdag.errors import CapacityError, ParameterError
 from mapdag.graphs import all_dags, arc_correlation, arc_probability, dag_codes, n_dags, pattern_probability
-from mapdag.graphs.counting import n_arcs_in_all, probability_of
-from mapdag.graphs.uniform import with_sources
+from mapdag.graphs.census import n_arcs_in_all, probability_of
+from mapdag.graphs.random import with_sources
 
 NAMES = [f"X{i}" for i in range(200)]
 # OEIS A003024.

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import mapdag as md
 from mapdag.errors import CapacityError, FormatError, ParameterError
-from mapdag.io import arcs as arcs_table
+from mapdag.io import arclists as arcs_table
 from mapdag.io import read_arcs, read_graph, read_network, schema, to_bif, write_graph, write_network
 from mapdag.networks import BayesianNetwork
 from mapdag.reference import catalogue, network

@@ -12,7 +12,7 @@ import mapdag as md
 import naive_networks
 from mapdag.errors import CapacityError, GraphError, NetworkError, ParameterError
 from mapdag.networks import BayesianNetwork, elimination
-from mapdag.networks.ordering import best_order
+from mapdag.networks.elimination import best_order
 from mapdag.reference import catalogue, network
 from naive_networks import networks
 

@@ -9,8 +9,8 @@ from scipy import stats
 import mapdag as md
 import naive_networks
 from mapdag.errors import ParameterError
-from mapdag.networks import BayesianNetwork, draws, sampling
-from mapdag.networks.fitting import count_cells
+from mapdag.networks import BayesianNetwork, draws
+from mapdag.networks.estimation import count_cells
 from mapdag.reference import catalogue, network
 from naive_networks import networks
 
@@ -53,7 +53,7 @@ def test_what_rounding_leaves_goes_to_the_last_possible_level():
     tenths[[0, 11]] = 0
     net = BayesianNetwork(md.DAG(["A"]), {"A": 12}, {"A": tenths})
     assert np.cumsum(tenths)[-1] < 1
-    cumulative = sampling.make_plan(net).cumulative
+    cumulative = draws.flatten(net).cumulative
     assert cumulative[0] == 0
     assert cumulative[9] < 1
     assert cumulative[10:].tolist() == [1, 1]
@@ -70,8 +70,8 @@ def test_the_same_rows_come_out_whatever_the_blocks_and_threads(monkeypatch):
         assert {part.n_rows for part in parts[:-1]} <= {block}
         assert np.array_equal(np.concatenate([part.codes for part in parts], axis=1), whole.codes[:, :n])
     assert np.array_equal(net.sample(100, seed=7).codes, whole.codes[:, :100])
-    monkeypatch.setattr(sampling, "_cpus", lambda: 1)
-    monkeypatch.setattr(sampling, "_ROWS", 6)
+    monkeypatch.setattr(draws, "_cpus", lambda: 1)
+    monkeypatch.setattr(draws, "_ROWS", 6)
     assert net.sample(9001, seed=7) == whole
 
 

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mapdag as md
-from mapdag.plots import placing
-from mapdag.plots.crossings import count_crossings, refine
+from mapdag.plots import coordinates
+from mapdag.plots.arrangement import BOX_HEIGHT, arrange
+from mapdag.plots.crossings import count_crossings, reduce_crossings
 from mapdag.plots.drawing import Link, compose, thickness
+from mapdag.plots.fonts import LONGEST, shortened
 from mapdag.plots.graphs import draw, to_svg
 from mapdag.plots.layers import assign_layers
-from mapdag.plots.layout import BOX_HEIGHT, arrange
-from mapdag.plots.lettering import LONGEST, shortened
 
 SVG = "{http://www.w3.org/2000/svg}"
 NASTY = ["<script>alert(1)</script>", "say \"no\" & 'yes'", "$x_1$ \\frac", "line\nbreak\x01", "病気", "x" * 80]
@@ -40,7 +40,7 @@ def test_boxes_never_overlap_and_arcs_go_down(graph, data, is_large):
     widths = data.draw(st.lists(st.floats(20, 200), min_size=n, max_size=n))
     with pytest.MonkeyPatch.context() as patch:
         if is_large:
-            patch.setattr(placing, "_OPTIMAL", -1)
+            patch.setattr(coordinates, "_OPTIMAL", -1)
         layout = arrange(widths, edges)
     for a, b in edges:
         assert layout.places[a][1] + BOX_HEIGHT < layout.places[b][1]
@@ -92,7 +92,7 @@ def test_refining_never_adds_crossings(graph):
     n, edges = graph
     layered = assign_layers(n, edges)
     rows = [[v for v, each in enumerate(layered.layer) if each == i] for i in range(max(layered.layer) + 1)]
-    better = refine(rows, layered.links)
+    better = reduce_crossings(rows, layered.links)
     assert [sorted(row) for row in better] == [sorted(row) for row in rows]
     assert count_crossings(better, layered.links) <= count_crossings(rows, layered.links)
 

@@ -14,7 +14,7 @@ import pytest
 import mapdag as md
 from mapdag.report.charts import line_chart, ticks
 from mapdag.report.comparison import pairs
-from mapdag.report.families import MOST_CONFIGURATIONS, MOST_LEVELS, digest, families, losses, probabilities
+from mapdag.report.facts import MOST_CONFIGURATIONS, MOST_LEVELS, digest, families, losses, probabilities
 from mapdag.report.html import Html, join, script_json, tag
 from mapdag.report.page import Section, page
 from mapdag.report.parts import figure_text, how_it_was_made
@@ -115,7 +115,7 @@ def test_probabilities_are_those_of_fit(result):
         found = probabilities(family)
         for codes, row in zip(family.table.configurations, found, strict=True):
             assert row == pytest.approx(cpt[tuple(codes)], abs=1e-12)
-        assert family.q == math.prod(cpt.shape[:-1])
+        assert family.table.q == math.prod(cpt.shape[:-1])
 
 
 def test_large_tables_are_cut_to_the_most_frequent():
@@ -126,12 +126,12 @@ def test_large_tables_are_cut_to_the_most_frequent():
     found = md.learn(data, "BDeu(1)", start=dag, required=dag.arcs, max_iter=1)
     family = families(found)[2]
     cut = digest(family)
-    assert len(cut["rows"]) == MOST_CONFIGURATIONS
-    assert len(cut["levels"]) == MOST_LEVELS - 1
-    assert cut["hidden"] == family.q_obs - MOST_CONFIGURATIONS
-    assert cut["rows"][0][1] == max(family.table.n_ij)
-    for _, _, chances, rest in cut["rows"]:
-        assert sum(chances) + rest == pytest.approx(1, abs=1e-3)
+    assert len(cut.rows) == MOST_CONFIGURATIONS
+    assert len(cut.levels) == MOST_LEVELS - 1
+    assert cut.hidden == family.table.q_obs - MOST_CONFIGURATIONS
+    assert cut.rows[0].count == max(family.table.n_ij)
+    for row in cut.rows:
+        assert sum(row.chances) + row.others == pytest.approx(1, abs=1e-3)
 
 
 def test_a_node_with_thousands_of_levels_does_not_swell_the_page():
@@ -170,10 +170,9 @@ def test_the_page_holds_every_node_arc_and_move(result):
     text = md.report.result_page(result)
     data = data_of(text)
     assert [node["name"] for node in data["nodes"]] == list(result.dag.nodes)
-    names = [node["name"] for node in data["nodes"]]
-    assert {(names[a], names[b]) for a, b, *_ in data["arcs"]} == set(result.dag.arcs)
-    assert {(names[a], names[b]) for a, b, loose, _ in data["arcs"] if loose} == set(result.reversible)
-    assert [move[0] for move in data["trace"]] == [move.kind for move in result.trace]
+    assert [(arc["start"], arc["end"]) for arc in data["arcs"]] == list(result.dag.arcs)
+    assert {(arc["start"], arc["end"]) for arc in data["arcs"] if arc["reversible"]} == set(result.reversible)
+    assert [move["kind"] for move in data["trace"]] == [move.kind for move in result.trace]
     page = Reader(text)
     assert sum("data-node" in attributes for _, attributes in page.elements) == len(result.dag.nodes)
     assert sum("data-arc" in attributes for _, attributes in page.elements) == result.dag.n_arcs
@@ -185,10 +184,10 @@ def test_bootstrap_strengths_are_in_the_page(result):
     strengths = md.bootstrap(result.data, result.objective, R=8, seed=1)
     data = data_of(md.report.result_page(result, bootstrap=strengths))
     index = strengths.nodes.index
-    for a, b, _, _, strength, direction in data["arcs"]:
-        at = index(data["nodes"][a]["name"]), index(data["nodes"][b]["name"])
-        assert strength == pytest.approx(strengths.strength[at])
-        assert direction == pytest.approx(strengths.direction[at])
+    for arc in data["arcs"]:
+        at = index(arc["start"]), index(arc["end"])
+        assert arc["strength"] == pytest.approx(strengths.strength[at])
+        assert arc["direction"] == pytest.approx(strengths.direction[at])
 
 
 def test_names_and_levels_stay_text(nasty):
@@ -260,7 +259,7 @@ def test_pairs_agree_with_the_comparison():
     target = md.network("alarm").dag
     learned = md.learn(md.network("alarm").sample(500, seed=1), "BIC").dag
     found, counts = pairs(target, learned), md.compare(target, learned)
-    arcs, classes = [pair.arcs for pair in found], [pair.classes for pair in found]
+    arcs, classes = [pair.arcs.status for pair in found], [pair.classes.status for pair in found]
     assert arcs.count("agreeing") == counts.true_positives
     assert arcs.count("reversed") == counts.reversed
     assert arcs.count("missing") == counts.false_negatives - counts.reversed
@@ -323,7 +322,7 @@ def test_learn_writes_a_report_with_its_command(run, asia, tmp_path):
     shown = re.search(r'<code id="command">(.*?)</code>', text)[1]
     assert shown == f"mapdag learn &#x27;{asia}&#x27; --score &#x27;BDeu(1)&#x27; --bootstrap 4 --report {path}"
     assert f"mapdag {md.__version__}, python {sys.version.split()[0]}" in text
-    assert all(len(arc) == 6 for arc in data_of(text)["arcs"])
+    assert all(arc["strength"] is not None for arc in data_of(text)["arcs"])
 
 
 def test_bootstrap_strengths_without_a_report(run, asia):

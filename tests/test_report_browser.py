@@ -1,6 +1,7 @@
 """The HTML reports in a real browser: they render, react, log no error and ask for nothing."""
 
 import os
+import re
 import shutil
 
 import numpy as np
@@ -98,17 +99,21 @@ def test_pointing_at_a_node_shows_its_probabilities_and_score(visit, report, res
     assert card.is_hidden()
 
 
-def test_pointing_at_an_arc_tells_what_it_is_worth(visit, report):
-    page = visit(report)
-    row = page.locator("#arc-table tbody tr").first
-    cells = row.locator("td").all_inner_texts()
-    curve = page.locator(f'.arc[data-arc="{row.get_attribute("data-row")}"] .line')
-    x, y = curve.evaluate(
+def card_of_arc(page, selector):
+    """Point at the middle of an arc, and return what the card tells."""
+    x, y = page.locator(f"{selector} .line").evaluate(
         "e => { const p = e.getPointAtLength(e.getTotalLength() / 2), m = e.getScreenCTM();"
         "return [m.a * p.x + m.e, m.d * p.y + m.f]; }"
     )
     page.mouse.move(x, y)
-    told = page.locator("#card").inner_text()
+    return page.locator("#card").inner_text()
+
+
+def test_pointing_at_an_arc_tells_what_it_is_worth(visit, report):
+    page = visit(report)
+    row = page.locator("#arc-table tbody tr").first
+    cells = row.locator("td").all_inner_texts()
+    told = card_of_arc(page, f'.arc[data-arc="{row.get_attribute("data-row")}"]')
     assert cells[0] in told
     assert cells[3] in told
     assert "strength" in told
@@ -258,9 +263,11 @@ def test_a_comparison_colours_its_arcs(visit, tmp_path):
     node(page, "tub").hover()
     assert "parents in A" in page.locator("#card").inner_text()
     reversed_before = colour("reversed")
+    assert re.search(r"verdict\s+missing\s+in A\s+→\s+in B\s+not joined", card_of_arc(page, ".arcs .arcs-missing"))
     page.get_by_text("Classes", exact=True).click()
     assert page.locator("#frame").get_attribute("data-view") == "class"
     assert colour("reversed") != reversed_before  # asia -> tub is reversible
+    assert re.search(r"verdict\s+agreeing\s+in A\s+—\s+in B\s+—", card_of_arc(page, ".arcs .arcs-reversed"))
 
 
 def test_a_large_graph_reacts_and_can_be_read_when_zoomed(visit, tmp_path):

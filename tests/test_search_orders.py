@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import mapdag as md
 from golden_data import dataset
-from mapdag.graphs.bitsets import transpose
-from mapdag.graphs.order import topological_order
+from mapdag.graphs.acyclicity import topological_order
+from mapdag.graphs.masks import transpose
 from mapdag.search import canonical_order
 from mapdag.search.moves import TOLERANCE
 from mapdag.search.recombination import recombine

@@ -1,20 +1,19 @@
 """Graphs as values: DAGs, their equivalence classes, distances between them, random ones, all of them.
 
 `DAG` and `CPDAG` never change; every method that "changes" one returns another. Inside they are tuples of
-integers used as bitsets (`bitsets`), and the algorithms work on those. Nothing here knows of data, scores or
+integers used as bitsets (`masks`), and the algorithms work on those. Nothing here knows of data, scores or
 probabilities.
 """
 
 from __future__ import annotations
 
-from mapdag.graphs.counting import arc_correlation, arc_probability, n_dags, pattern_probability
+from mapdag.graphs.census import arc_correlation, arc_probability, n_dags, pattern_probability
 from mapdag.graphs.cpdag import CPDAG
 from mapdag.graphs.dag import DAG
 from mapdag.graphs.distance import Comparison, compare, hamming, shd
 from mapdag.graphs.enumeration import all_dags, dag_codes
 from mapdag.graphs.meek import meek_closure, to_cpdag
-from mapdag.graphs.random import random_dag
-from mapdag.graphs.uniform import uniform_dag
+from mapdag.graphs.random import random_dag, uniform_dag
 
 __all__ = [
     "CPDAG",

@@ -9,10 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, final
 
 from mapdag.errors import GraphError
-from mapdag.graphs import dot, formats, order, structure
-from mapdag.graphs.bitsets import count, permute, transpose
-from mapdag.graphs.drawable import Drawable
+from mapdag.graphs import acyclicity, dot
+from mapdag.graphs.adjacency import from_adjacency, to_adjacency
+from mapdag.graphs.base import Graph
 from mapdag.graphs.extension import consistent_extension
+from mapdag.graphs.masks import count, mask_of, permute, transpose
 from mapdag.graphs.nodes import Arc, NodeIndex, as_index
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ _SHOWN = 100
 
 
 @final
-class CPDAG(Drawable):
+class CPDAG(Graph):
     """A partially directed graph: compelled arcs and reversible edges.
 
     A value: it never changes, and two of them are equal if they have the same node names, arcs and edges, in
@@ -57,13 +58,9 @@ class CPDAG(Drawable):
     <DAG [A][B][C|A:B][D|A]>
     """
 
-    __slots__ = ("_children", "_hash", "_index", "_neighbours", "_parents")
+    __slots__ = ("_neighbours",)
 
-    _index: NodeIndex
-    _parents: tuple[int, ...]
     _neighbours: tuple[int, ...]
-    _children: tuple[int, ...] | None
-    _hash: int | None
 
     def __init__(self, nodes: Iterable[str], arcs: Iterable[Arc] = (), edges: Iterable[Arc] = ()) -> None:
         index = as_index(nodes)
@@ -92,8 +89,8 @@ class CPDAG(Drawable):
         graph = cls.__new__(cls)
         index = as_index(nodes)
         if check:
-            order.check_masks(index.names, parents)
-            order.check_masks(index.names, neighbours)
+            acyclicity.check_masks(index.names, parents)
+            acyclicity.check_masks(index.names, neighbours)
         cls._set(graph, index, tuple(parents), tuple(neighbours))
         if check:
             cls._check(graph)
@@ -105,7 +102,7 @@ class CPDAG(Drawable):
 
         Without `nodes`, they are X1, X2, ...
         """
-        index, rows = formats.from_adjacency(matrix, nodes)
+        index, rows = from_adjacency(matrix, nodes)
         columns = transpose(rows)
         neighbours = [a & b for a, b in zip(rows, columns, strict=True)]
         return cls.from_masks(index, [c & ~n for c, n in zip(columns, neighbours, strict=True)], neighbours)
@@ -116,9 +113,8 @@ class CPDAG(Drawable):
         return cls(*dot.parse(text))
 
     def _set(self, index: NodeIndex, parents: tuple[int, ...], neighbours: tuple[int, ...]) -> None:
-        self._index, self._parents, self._neighbours = index, parents, neighbours
-        # Computed when first needed.
-        self._children = self._hash = None
+        self._set_arcs(index, parents)
+        self._neighbours = neighbours
 
     def _check(self) -> None:
         """Raise unless the masks make a partially directed graph."""
@@ -131,22 +127,7 @@ class CPDAG(Drawable):
                 raise GraphError(
                     f"{names[i]!r} and {self._index.select(both)[0]!r} are joined by both an arc and an edge"
                 )
-        order.checked_order(self.nodes, self._parents, self.child_masks)
-
-    @property
-    def index(self) -> NodeIndex:
-        """The node names with their positions, shared between graphs."""
-        return self._index
-
-    @property
-    def nodes(self) -> tuple[str, ...]:
-        """The node names."""
-        return self._index.names
-
-    @property
-    def arcs(self) -> tuple[Arc, ...]:
-        """The directed arcs `(from, to)`, in node order of `from`, then `to`."""
-        return tuple(self._index.pairs(self.child_masks))
+        acyclicity.checked_order(self.nodes, self._parents, self.child_masks)
 
     @property
     def edges(self) -> tuple[Arc, ...]:
@@ -154,26 +135,9 @@ class CPDAG(Drawable):
         return self._index.edges(self._neighbours)
 
     @property
-    def n_arcs(self) -> int:
-        """The number of directed arcs."""
-        return count(self._parents)
-
-    @property
     def n_edges(self) -> int:
         """The number of undirected edges."""
         return count(self._neighbours) // 2
-
-    @property
-    def parent_masks(self) -> tuple[int, ...]:
-        """For each node, the bitmask of the arcs into it."""
-        return self._parents
-
-    @property
-    def child_masks(self) -> tuple[int, ...]:
-        """For each node, the bitmask of the arcs out of it."""
-        if self._children is None:
-            self._children = transpose(self._parents)
-        return self._children
 
     @property
     def neighbour_masks(self) -> tuple[int, ...]:
@@ -183,27 +147,11 @@ class CPDAG(Drawable):
     @property
     def adjacent_masks(self) -> tuple[int, ...]:
         """For each node, the bitmask of the nodes that an arc or an edge joins it to."""
-        masks = zip(self._parents, self.child_masks, self._neighbours, strict=True)
-        return tuple([p | c | n for p, c, n in masks])
-
-    def has_arc(self, a: str, b: str) -> bool:
-        """Tell whether there is an arc from `a` to `b`."""
-        return bool(self._parents[self._index.position(b)] >> self._index.position(a) & 1)
+        return tuple([directed | n for directed, n in zip(super().adjacent_masks, self._neighbours, strict=True)])
 
     def has_edge(self, a: str, b: str) -> bool:
         """Tell whether there is an undirected edge between `a` and `b`."""
         return bool(self._neighbours[self._index.position(b)] >> self._index.position(a) & 1)
-
-    def skeleton(self) -> tuple[Arc, ...]:
-        """Return the pairs of adjacent nodes `(a, b)`, `a` before `b` in node order."""
-        return self._index.edges(self.adjacent_masks)
-
-    def v_structures(self) -> tuple[tuple[str, str, str], ...]:
-        """Return `(a, child, b)` for each pair of arcs `a -> child <- b` with `a` and `b` not adjacent.
-
-        Ordered by child, then `a`, then `b`; `a` is before `b` in node order.
-        """
-        return self._index.triples(structure.v_structures(self._parents, self.adjacent_masks))
 
     def to_dag(self) -> DAG:
         """Return a DAG of this class: same skeleton, arcs and v-structures (Dor and Tarsi, 1992).
@@ -237,29 +185,17 @@ class CPDAG(Drawable):
 
     def to_adjacency(self) -> npt.NDArray[np.int8]:
         """Return the matrix with `A[i, j] = 1` for `i -> j`, and `A[i, j] = A[j, i] = 1` for `i - j`."""
-        return formats.to_adjacency([c | n for c, n in zip(self.child_masks, self._neighbours, strict=True)])
+        return to_adjacency([c | n for c, n in zip(self.child_masks, self._neighbours, strict=True)])
 
     def to_dot(self) -> str:
         """Return the graph in the DOT language of Graphviz, edges drawn without arrowheads."""
         return dot.render(self.nodes, self.arcs, self.edges)
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, CPDAG):
-            return NotImplemented
-        if self.nodes != other.nodes:
-            if set(self.nodes) != set(other.nodes):
-                return False
-            other = other.reordered(self._index.names)
-        return self._parents == other.parent_masks and self._neighbours == other.neighbour_masks
-
-    def __hash__(self) -> int:
-        if self._hash is None:
-            edges = frozenset(map(frozenset, self.edges))
-            self._hash = hash((frozenset(self.nodes), frozenset(self.arcs), edges))
-        return self._hash
+    def _identity(self) -> tuple[Any, ...]:
+        return *super()._identity(), frozenset(map(frozenset, self.edges))
 
     def __getstate__(self) -> tuple[Any, ...]:
-        return self.nodes, self._parents, self._neighbours
+        return *super().__getstate__(), self._neighbours
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
         nodes, parents, neighbours = state
@@ -267,7 +203,7 @@ class CPDAG(Drawable):
 
     def __repr__(self) -> str:
         parts = [f"{a} -> {b}" for a, b in self.arcs[:_SHOWN]] + [f"{a} - {b}" for a, b in self.edges[:_SHOWN]]
-        parts += self._index.select(sum(1 << i for i, mask in enumerate(self.adjacent_masks) if not mask))
+        parts += self._index.select(mask_of(i for i, mask in enumerate(self.adjacent_masks) if not mask))
         text = ", ".join(parts)
         if not text or len(text) > _SHOWN:
             return f"<CPDAG with {len(self.nodes)} nodes, {self.n_arcs} arcs and {self.n_edges} edges>"

@@ -1,7 +1,7 @@
 """`DAG`: a directed acyclic graph with named nodes, as a value.
 
-The methods are thin. The algorithms are in `order`, `structure`, `separation` and `meek`, files and foreign
-objects in `formats` and `dot`. Parameters and data are in other layers.
+The methods are thin. The algorithms are in `acyclicity`, `structure` and `meek`, notations in `dot`, `modelstring` and
+`adjacency`. Parameters and data are in other layers.
 """
 
 from __future__ import annotations
@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, final
 
-from mapdag.errors import GraphError
-from mapdag.graphs import dot, formats, order, structure
-from mapdag.graphs.bitsets import count, members, permute, transpose
-from mapdag.graphs.drawable import Drawable
+from mapdag.errors import GraphError, MissingExtraError
+from mapdag.graphs import acyclicity, dot, structure
+from mapdag.graphs.adjacency import from_adjacency, to_adjacency
+from mapdag.graphs.base import Graph
+from mapdag.graphs.masks import members, permute, transpose
+from mapdag.graphs.modelstring import is_special, parse_modelstring, to_modelstring
 from mapdag.graphs.nodes import Arc, NodeIndex, as_index, first_appearance
-from mapdag.graphs.separation import d_connected
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,7 +27,7 @@ _SHOWN = 100
 
 
 @final
-class DAG(Drawable):
+class DAG(Graph):
     """A directed acyclic graph.
 
     A value: it never changes, it can be hashed and pickled, and two of them are equal if they have the same
@@ -68,13 +69,9 @@ class DAG(Drawable):
     mapdag.errors.CycleError: the arcs contain a cycle: smoke -> lung -> dysp -> smoke
     """
 
-    __slots__ = ("_children", "_hash", "_index", "_order", "_parents")
+    __slots__ = ("_order",)
 
-    _index: NodeIndex
-    _parents: tuple[int, ...]
-    _children: tuple[int, ...] | None
     _order: tuple[int, ...] | None
-    _hash: int | None
 
     def __init__(self, nodes: Iterable[str], arcs: Iterable[Arc] = ()) -> None:
         index = as_index(nodes)
@@ -85,9 +82,8 @@ class DAG(Drawable):
         self._positions_in_order()
 
     def _set(self, index: NodeIndex, parents: tuple[int, ...]) -> None:
-        self._index, self._parents = index, parents
-        # Computed when first needed.
-        self._children = self._order = self._hash = None
+        self._set_arcs(index, parents)
+        self._order = None  # computed when first needed
 
     @classmethod
     def from_arcs(cls, arcs: Iterable[Arc], nodes: Iterable[str] | None = None) -> DAG:
@@ -122,20 +118,30 @@ class DAG(Drawable):
         dag = cls.__new__(cls)
         cls._set(dag, as_index(nodes), tuple(masks))
         if check:
-            order.check_masks(dag.nodes, masks)
+            acyclicity.check_masks(dag.nodes, masks)
             cls._positions_in_order(dag)
         return dag
 
     @classmethod
     def from_adjacency(cls, matrix: npt.ArrayLike, nodes: Iterable[str] | None = None) -> DAG:
         """Build a DAG from a 0/1 matrix, `A[i, j] = 1` for `i -> j`; without `nodes`, they are X1, X2, ..."""
-        index, rows = formats.from_adjacency(matrix, nodes)
+        index, rows = from_adjacency(matrix, nodes)
         return cls.from_parent_masks(index, transpose(rows))
 
     @classmethod
     def from_networkx(cls, graph: Any) -> DAG:
-        """Build a DAG from a networkx `DiGraph`; names that are not strings go through `str`."""
-        return cls(*formats.from_networkx(graph))
+        """Build a DAG from a networkx `DiGraph`; names that are not strings go through `str`.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> DAG.from_networkx(nx.DiGraph([("A", "B"), ("B", 3)]))
+        <DAG [A][B|A][3|B]>
+        """
+        # Nothing is imported: whoever has such a graph has networkx.
+        if not graph.is_directed():
+            raise GraphError("a DAG needs a directed networkx graph (DiGraph), got an undirected one")
+        return cls([str(node) for node in graph.nodes()], [(str(a), str(b)) for a, b in graph.edges()])
 
     @classmethod
     def from_dot(cls, text: str) -> DAG:
@@ -154,44 +160,7 @@ class DAG(Drawable):
         >>> DAG.from_modelstring("[A][B|A][C|A:B]").arcs
         (('A', 'B'), ('A', 'C'), ('B', 'C'))
         """
-        return cls(*formats.parse_modelstring(text))
-
-    @property
-    def index(self) -> NodeIndex:
-        """The node names with their positions, shared between graphs."""
-        return self._index
-
-    @property
-    def nodes(self) -> tuple[str, ...]:
-        """The node names."""
-        return self._index.names
-
-    @property
-    def arcs(self) -> tuple[Arc, ...]:
-        """The arcs `(from, to)`, in node order of `from`, then `to`."""
-        return tuple(self._index.pairs(self.child_masks))
-
-    @property
-    def n_arcs(self) -> int:
-        """The number of arcs."""
-        return count(self._parents)
-
-    @property
-    def parent_masks(self) -> tuple[int, ...]:
-        """For each node, the bitmask of its parents."""
-        return self._parents
-
-    @property
-    def child_masks(self) -> tuple[int, ...]:
-        """For each node, the bitmask of its children."""
-        if self._children is None:
-            self._children = transpose(self._parents)
-        return self._children
-
-    @property
-    def adjacent_masks(self) -> tuple[int, ...]:
-        """For each node, the bitmask of its parents and children."""
-        return tuple([p | c for p, c in zip(self._parents, self.child_masks, strict=True)])
+        return cls(*parse_modelstring(text))
 
     def parent_indices(self, i: int) -> tuple[int, ...]:
         """Return the positions of the parents of the node at position `i`."""
@@ -208,12 +177,12 @@ class DAG(Drawable):
     def ancestors(self, node: str) -> tuple[str, ...]:
         """Return the nodes with a directed path to `node`, itself excluded."""
         bit = self._index.mask(node)
-        return self._index.select(order.reachable(self._parents, bit) ^ bit)
+        return self._index.select(acyclicity.reachable(self._parents, bit) ^ bit)
 
     def descendants(self, node: str) -> tuple[str, ...]:
         """Return the nodes with a directed path from `node`, itself excluded."""
         bit = self._index.mask(node)
-        return self._index.select(order.reachable(self.child_masks, bit) ^ bit)
+        return self._index.select(acyclicity.reachable(self.child_masks, bit) ^ bit)
 
     def markov_blanket(self, node: str) -> tuple[str, ...]:
         """Return the parents, the children and the children's other parents.
@@ -225,10 +194,6 @@ class DAG(Drawable):
         """
         position = self._index.position(node)
         return self._index.select(structure.markov_blanket(self._parents, self.child_masks, position))
-
-    def has_arc(self, a: str, b: str) -> bool:
-        """Tell whether there is an arc from `a` to `b`."""
-        return bool(self._parents[self._index.position(b)] >> self._index.position(a) & 1)
 
     def is_covered(self, a: str, b: str) -> bool:
         """Tell whether the arc `a -> b` is covered: the parents of `b` are `a` and the parents of `a`.
@@ -278,23 +243,7 @@ class DAG(Drawable):
         common = start & end | start & known | end & known
         if common:
             raise GraphError(f"x, y and given must not overlap, but share {index.select(common)[0]!r}")
-        return not d_connected(self._parents, self.child_masks, start, known) & end
-
-    def v_structures(self) -> tuple[tuple[str, str, str], ...]:
-        """Return `(a, child, b)` for each pair of arcs `a -> child <- b` with `a` and `b` not adjacent.
-
-        Ordered by child, then `a`, then `b`; `a` is before `b` in node order.
-
-        Examples
-        --------
-        >>> DAG.from_modelstring("[A][B][C|A:B][D|C]").v_structures()
-        (('A', 'C', 'B'),)
-        """
-        return self._index.triples(structure.v_structures(self._parents, self.adjacent_masks))
-
-    def skeleton(self) -> tuple[Arc, ...]:
-        """Return the pairs of adjacent nodes `(a, b)`, `a` before `b` in node order."""
-        return self._index.edges(self.adjacent_masks)
+        return not structure.d_connected(self._parents, self.child_masks, start, known) & end
 
     def moral_edges(self) -> tuple[Arc, ...]:
         """Return the edges of the moral graph: the skeleton, and one between any two parents of a node."""
@@ -326,17 +275,17 @@ class DAG(Drawable):
         tail, head = self._index.pair((a, b))
         if self._parents[head] >> tail & 1:
             raise GraphError(f"the arc {a!r} -> {b!r} is there already")
-        return self._with_masks(order.add_arc(self.nodes, self._parents, tail, head))
+        return self._with_masks(acyclicity.add_arc(self.nodes, self._parents, tail, head))
 
     def without_arc(self, a: str, b: str) -> DAG:
         """Return the graph with the arc `a -> b` removed."""
-        return self._with_masks(order.remove_arc(self._parents, *self._existing(a, b)))
+        return self._with_masks(acyclicity.remove_arc(self._parents, *self._existing(a, b)))
 
     def with_reversed(self, a: str, b: str) -> DAG:
         """Return the graph with the arc `a -> b` turned into `b -> a`."""
         tail, head = self._existing(a, b)
-        masks = order.remove_arc(self._parents, tail, head)
-        return self._with_masks(order.add_arc(self.nodes, masks, head, tail))
+        masks = acyclicity.remove_arc(self._parents, tail, head)
+        return self._with_masks(acyclicity.add_arc(self.nodes, masks, head, tail))
 
     def _existing(self, a: str, b: str) -> tuple[int, int]:
         """Return the positions of the ends of an arc, which must be there."""
@@ -351,16 +300,23 @@ class DAG(Drawable):
     def _positions_in_order(self) -> tuple[int, ...]:
         """Return the topological order, or raise `CycleError`."""
         if self._order is None:
-            self._order = order.checked_order(self.nodes, self._parents, self.child_masks)
+            self._order = acyclicity.checked_order(self.nodes, self._parents, self.child_masks)
         return self._order
 
     def to_adjacency(self) -> npt.NDArray[np.int8]:
         """Return the 0/1 matrix with `A[i, j] = 1` for `i -> j`."""
-        return formats.to_adjacency(self.child_masks)
+        return to_adjacency(self.child_masks)
 
     def to_networkx(self) -> Any:
         """Return a networkx `DiGraph`."""
-        return formats.to_networkx(self.nodes, self.arcs)
+        try:
+            import networkx as nx
+        except ImportError:
+            raise MissingExtraError("to_networkx needs networkx: pip install networkx") from None
+        graph = nx.DiGraph()
+        graph.add_nodes_from(self.nodes)
+        graph.add_edges_from(self.arcs)
+        return graph
 
     def to_dot(self) -> str:
         """Return the graph in the DOT language of Graphviz."""
@@ -368,30 +324,15 @@ class DAG(Drawable):
 
     def to_modelstring(self) -> str:
         """Return bnlearn's model string, nodes by depth, then order; names with any of `[]|:` are refused."""
-        sequence = order.by_depth(self._parents, self._positions_in_order())
-        return formats.to_modelstring([self.nodes[i] for i in sequence], self.parents)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DAG):
-            return NotImplemented
-        if self.nodes == other.nodes:
-            return self._parents == other.parent_masks
-        return set(self.nodes) == set(other.nodes) and set(self.arcs) == set(other.arcs)
-
-    def __hash__(self) -> int:
-        if self._hash is None:
-            self._hash = hash((frozenset(self.nodes), frozenset(self.arcs)))
-        return self._hash
-
-    def __getstate__(self) -> tuple[Any, ...]:
-        return self.nodes, self._parents
+        sequence = acyclicity.by_depth(self._parents, self._positions_in_order())
+        return to_modelstring([self.nodes[i] for i in sequence], self.parents)
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
         nodes, parents = state
         self._set(NodeIndex(nodes), parents)
 
     def __repr__(self) -> str:
-        if 0 < len(self.nodes) <= _SHOWN // 3 and not any(map(formats.is_special, self.nodes)):
+        if 0 < len(self.nodes) <= _SHOWN // 3 and not any(map(is_special, self.nodes)):
             text = self.to_modelstring()
             if len(text) <= _SHOWN:
                 return f"<DAG {text}>"

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mapdag.graphs.bitsets import count, members
 from mapdag.graphs.cpdag import CPDAG
 from mapdag.graphs.dag import DAG
+from mapdag.graphs.masks import count, members
 
 
 def shd(a: DAG | CPDAG, b: DAG | CPDAG) -> int:
@@ -111,19 +111,10 @@ class Comparison:
         return _f1(self.skeleton_true_positives, self.hamming)
 
     def __str__(self) -> str:
-        rows = (
-            ("arcs", self.true_positives, self.false_positives, self.false_negatives),
-            (
-                "skeleton",
-                self.skeleton_true_positives,
-                self.skeleton_false_positives,
-                self.skeleton_false_negatives,
-            ),
-        )
         lines = [f"{'':8}  {'right':>6}  {'extra':>6}  {'missing':>7}  {'precision':>9}  {'recall':>6}  {'f1':>5}"]
-        for name, right, extra, missing in rows:
-            precision, recall = _ratio(right, extra, missing), _ratio(right, missing, extra)
-            f1 = _f1(right, extra + missing)
+        fields = ("true_positives", "false_positives", "false_negatives", "precision", "recall", "f1")
+        for name, prefix in (("arcs", ""), ("skeleton", "skeleton_")):
+            right, extra, missing, precision, recall, f1 = (getattr(self, prefix + field) for field in fields)
             lines.append(f"{name:8}  {right:6}  {extra:6}  {missing:7}  {precision:9.3f}  {recall:6.3f}  {f1:5.3f}")
         lines.append(f"reversed {self.reversed}, SHD {self.shd}, Hamming {self.hamming}")
         return "\n".join(lines)

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mapdag.errors import CapacityError
-from mapdag.graphs.bitsets import members, transpose
-from mapdag.graphs.counting import check_nodes, n_dags
+from mapdag.graphs.census import check_nodes, n_dags
 from mapdag.graphs.dag import DAG
+from mapdag.graphs.masks import members, transpose
 from mapdag.graphs.nodes import as_index
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mapdag.errors import GraphError
-from mapdag.graphs.bitsets import members, transpose
+from mapdag.graphs.masks import mask_of, members, transpose
 from mapdag.graphs.nodes import listed
 
 
@@ -47,7 +47,7 @@ def consistent_extension(nodes: Sequence[str], parents: Sequence[int], neighbour
     adjacent = [p | c | n for p, c, n in zip(parents, children, free, strict=True)]
     result = list(parents)
     left = (1 << len(result)) - 1
-    ready = sum(1 << i for i in range(len(result)) if _is_sink(i, adjacent, children, free))
+    ready = mask_of(i for i in range(len(result)) if _is_sink(i, adjacent, children, free))
     while ready:
         node = ready.bit_length() - 1
         bit = 1 << node

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from mapdag.errors import GraphError
-from mapdag.graphs.bitsets import members, transpose
 from mapdag.graphs.cpdag import CPDAG
 from mapdag.graphs.extension import consistent_extension
+from mapdag.graphs.masks import mask_of, members, transpose
 
 if TYPE_CHECKING:
     from mapdag.graphs.dag import DAG
@@ -86,15 +86,7 @@ def meek_closure(graph: CPDAG, knowledge: Iterable[Arc] = ()) -> CPDAG:
 
 def _collider_parents(family: int, adjacent: Sequence[int]) -> int:
     """Return those parents of a node that have another one they are not adjacent to."""
-    found = 0
-    if family & (family - 1):
-        rest = family
-        while rest:
-            low = rest & -rest
-            rest ^= low
-            if family & ~adjacent[low.bit_length() - 1] != low:
-                found |= low
-    return found
+    return mask_of(i for i in members(family) if family & ~adjacent[i] != 1 << i)
 
 
 class _Orientation:

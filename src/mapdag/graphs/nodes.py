@@ -10,7 +10,7 @@ import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from mapdag.errors import GraphError
-from mapdag.graphs.bitsets import mask_of, members
+from mapdag.graphs.masks import mask_of, members
 
 Arc = tuple[str, str]
 """An arc `(from, to)`, or an edge `(a, b)`, as users write it."""
@@ -97,11 +97,6 @@ class NodeIndex:
     def edges(self, masks: Iterable[int]) -> tuple[Arc, ...]:
         """Return the pairs of a symmetric relation once each, the node of smaller position first."""
         return tuple(self.pairs((mask >> i) << i for i, mask in enumerate(masks)))
-
-    def triples(self, positions: Iterable[tuple[int, int, int]]) -> tuple[tuple[str, str, str], ...]:
-        """Return triples of positions as triples of names."""
-        names = self.names
-        return tuple([(names[i], names[j], names[k]) for i, j, k in positions])
 
     def positions_in(self, other: NodeIndex, first: str = "the graph", second: str = "the new order") -> list[int]:
         """Return where each of our nodes stands in `other`, which must have the same names.

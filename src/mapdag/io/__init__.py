@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from mapdag.io.bif_reader import read_bif
 from mapdag.io.bif_writer import to_bif
+from mapdag.io.datasets import TABLE_SUFFIXES, write_table
 from mapdag.io.files import check_writable
 from mapdag.io.formats import (
     GRAPH_SUFFIXES,
@@ -19,7 +20,6 @@ from mapdag.io.formats import (
     write_graph,
     write_network,
 )
-from mapdag.io.tables import TABLE_SUFFIXES, write_table
 
 __all__ = [
     "GRAPH_SUFFIXES",

@@ -11,9 +11,10 @@ import re
 from typing import TYPE_CHECKING
 
 from mapdag.errors import NetworkError
+from mapdag.graphs.text import quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Collection, Sequence
 
 QUOTED = r'"(?:[^"\\\n]|\\.)*"'
 """The pattern of a quoted name."""
@@ -39,8 +40,7 @@ def quote(name: str) -> str:
         return name
     if min(name) < " ":
         raise NetworkError(f"BIF cannot hold the name {name!r}: it has a line break or the like; rename it")
-    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
+    return quoted(name)
 
 
 def unquote(token: str) -> str:
@@ -68,7 +68,8 @@ def split_labels(text: str, count: int | None) -> list[str]:
     by_commas = [unquote(token) for token in _tokens(_BY_COMMAS, text)]
     if count is None:
         return by_commas
-    return _first([lambda: by_commas, lambda: _by_blanks(text), lambda: _by_outer_commas(text)], count) or by_commas
+    ways = (by_commas, _by_blanks(text), _by_outer_commas(text))
+    return next((labels for labels in ways if len(labels) == count), by_commas)
 
 
 def split_family(text: str, known: Collection[str]) -> list[str]:
@@ -101,11 +102,6 @@ def split_configuration(text: str, levels: Sequence[Collection[str]]) -> list[st
         if len(candidate) == len(levels) and all(map(operator.contains, levels, candidate)):
             return candidate
     return by_commas
-
-
-def _first(ways: Sequence[Callable[[], list[str]]], count: int) -> list[str] | None:
-    """Return the result of the first way that gives so many items."""
-    return next((items for way in ways if len(items := way()) == count), None)
 
 
 def _tokens(pattern: re.Pattern[str], text: str) -> list[str]:

@@ -9,20 +9,20 @@ from __future__ import annotations
 
 import math
 import operator
-from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mapdag.data.problems import listed
 from mapdag.errors import CapacityError, CycleError, FormatError
 from mapdag.graphs import DAG
 from mapdag.io.bif_names import split_configuration, split_family
-from mapdag.io.bif_scanner import Family, Scanner
+from mapdag.io.bif_scanner import Block, BlockRow, Scanner
 from mapdag.networks import BayesianNetwork
-from mapdag.networks.checks import MAX_ENTRIES, MAX_PARENTS, TOLERANCE
+from mapdag.networks.cpts import MAX_ENTRIES, MAX_PARENTS, TOLERANCE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -73,12 +73,12 @@ class _Builder:
             self._file.fail(0, "there is no variable in this file")
         parents: dict[str, tuple[str, ...]] = {}
         tables: dict[str, NDArray[np.float64]] = {}
-        for family in self._file.families:
-            node, *rest = self._members(family)
+        for block in self._file.blocks:
+            node, *rest = self._members(block)
             if node in tables:
-                self._file.fail(family.position, f"the probabilities of {node!r} are given twice")
+                self._file.fail(block.position, f"the probabilities of {node!r} are given twice")
             parents[node] = tuple(rest)
-            tables[node] = self._table(family, node, rest)
+            tables[node] = self._table(block, node, rest)
         for node in self._levels:
             if node not in tables:
                 self._file.fail(len(self._file.text), f"the probabilities of {node!r} are missing")
@@ -98,19 +98,19 @@ class _Builder:
         except CycleError as error:
             raise FormatError(str(error), self._file.source) from error
 
-    def _members(self, family: Family) -> list[str]:
+    def _members(self, block: Block) -> list[str]:
         """Return the node of a probability block and its parents."""
-        names = split_family(family.header, self._levels)
+        names = split_family(block.header, self._levels)
         for name in names:
             if name not in self._levels:
-                self._file.fail(family.position, f"the variable {name!r} is not declared")
+                self._file.fail(block.position, f"the variable {name!r} is not declared")
             if names.count(name) > 1:
-                self._file.fail(family.position, f"{name!r} occurs twice in ({family.header.strip()})")
+                self._file.fail(block.position, f"{name!r} occurs twice in ({block.header.strip()})")
         if not names:
-            self._file.fail(family.position, "there is no node between the parentheses")
+            self._file.fail(block.position, "there is no node between the parentheses")
         return names
 
-    def _table(self, family: Family, node: str, parents: Sequence[str]) -> NDArray[np.float64]:
+    def _table(self, block: Block, node: str, parents: Sequence[str]) -> NDArray[np.float64]:
         """Return the table of a probability block: one axis per parent, in the order of the file, then the node's."""
         r, shape = len(self._levels[node]), [len(self._levels[parent]) for parent in parents]
         q = math.prod(shape)
@@ -119,34 +119,28 @@ class _Builder:
                 f"{self._file.source}: the table of {node!r} has {len(parents)} parents and {q * r:,} entries; at most "
                 f"{MAX_PARENTS} and {MAX_ENTRIES:,} are possible"
             )
-        if "table" in family.whole:
-            return self._whole_table(family, node, [r, *shape])
+        if "table" in block.whole:
+            return self._whole_table(block, node, [r, *shape])
         table = np.full((q, r), np.nan)
-        if "default" in family.whole:
-            position, text = family.whole["default"]
-            row = self._numbers(text, position, r, f"one probability for each level of {node!r}")
-            self._check_sums(np.array([row]), [position], node)
-            table[:] = row
-        codes = self._configurations(family, parents)
-        expected = f"one probability for each level of {node!r}"
-        rows = [self._numbers(text, position, r, expected) for position, _, text in family.entries]
-        if rows:
-            values = np.array(rows)
-            self._check_sums(values, [position for position, _, _ in family.entries], node)
-            table[codes] = values
-        if np.isnan(table[:, 0]).any():
-            first = int(np.argmax(np.isnan(table[:, 0])))
-            labels = next(c for i, c in enumerate(product(*(self._levels[p] for p in parents))) if i == first)
-            count = int(np.isnan(table[:, 0]).sum())
-            what = f"configuration ({', '.join(labels)}) of {node!r}" if parents else f"probabilities of {node!r}"
-            more = f", and {count - 1:,} more of its {q:,}" if count > 1 else ""
-            self._file.fail(family.position, f"the {what} is missing{more}" if parents else f"the {what} are missing")
+        if "default" in block.whole:
+            table[:] = self._rows([block.whole["default"]], node)
+        places = self._configurations(block, parents)
+        if block.entries:
+            table[places] = self._rows(block.entries, node)
+        missing = np.flatnonzero(np.isnan(table[:, 0]))
+        if len(missing) and not parents:
+            self._file.fail(block.position, f"the probabilities of {node!r} are missing")
+        if len(missing):
+            codes = np.unravel_index(missing[0], shape)
+            labels = ", ".join([self._levels[parent][code] for parent, code in zip(parents, codes, strict=True)])
+            more = f", and {len(missing) - 1:,} more of its {q:,}" if len(missing) > 1 else ""
+            self._file.fail(block.position, f"the configuration ({labels}) of {node!r} is missing{more}")
         return table.reshape(*shape, r)
 
-    def _whole_table(self, family: Family, node: str, shape: Sequence[int]) -> NDArray[np.float64]:
+    def _whole_table(self, block: Block, node: str, shape: Sequence[int]) -> NDArray[np.float64]:
         """Return a table given as one list: all configurations for the first level of the node, then its second."""
-        position, text = family.whole["table"]
-        if family.entries or "default" in family.whole:
+        position, _, text = block.whole["table"]
+        if block.entries or "default" in block.whole:
             self._file.fail(position, f"the block of {node!r} has a 'table' and other entries; one of them must go")
         size = math.prod(shape)
         expected = f"one probability for each of the {shape[0]} levels of {node!r}"
@@ -155,6 +149,14 @@ class _Builder:
         values: NDArray[np.float64] = np.array(self._numbers(text, position, size, expected)).reshape(shape[0], -1).T
         self._check_sums(values, [position] * len(values), node)
         return values.reshape(*shape[1:], shape[0])
+
+    def _rows(self, entries: Sequence[BlockRow], node: str) -> NDArray[np.float64]:
+        """Return the distributions that some entries hold."""
+        expected = f"one probability for each level of {node!r}"
+        count = len(self._levels[node])
+        rows = np.array([self._numbers(entry.numbers, entry.position, count, expected) for entry in entries])
+        self._check_sums(rows, [entry.position for entry in entries], node)
+        return rows
 
     def _numbers(self, text: str, position: int, count: int, expected: str) -> list[float]:
         """Return the numbers of an entry."""
@@ -183,7 +185,7 @@ class _Builder:
         hint = "; pass a larger tolerance to have them scaled" if abs(sums[first] - 1) < 0.1 else ""
         self._file.fail(positions[first], f"the probabilities of {node!r} {what}{more}{hint}")
 
-    def _configurations(self, family: Family, parents: Sequence[str]) -> NDArray[np.int64]:
+    def _configurations(self, block: Block, parents: Sequence[str]) -> NDArray[np.int64]:
         """Return the position of every entry's configuration in the table."""
         strides = [math.prod(len(self._levels[p]) for p in parents[i + 1 :]) for i in range(len(parents))]
         places = [
@@ -192,7 +194,7 @@ class _Builder:
         ]
         codes = []
         seen: set[int] = set()
-        for position, text, _ in family.entries:
+        for position, text, _ in block.entries:
             try:
                 code = sum([place[label.strip()] for place, label in zip(places, text.split(","), strict=True)])
             except (KeyError, ValueError):
@@ -219,7 +221,7 @@ class _Builder:
             )
         wrong, label = next((i, label) for i, label in enumerate(labels) if label not in places[i])
         return self._file.fail(
-            position, f"{parents[wrong]!r} has no level {label!r}; its levels are {_listed(places[wrong])}"
+            position, f"{parents[wrong]!r} has no level {label!r}; its levels are {listed(places[wrong], 10)}"
         )
 
 
@@ -229,10 +231,3 @@ def _is_number(token: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _listed(labels: Iterable[str], limit: int = 10) -> str:
-    """Write a few labels."""
-    shown = list(labels)
-    more = f" and {len(shown) - limit} more" if len(shown) > limit else ""
-    return ", ".join(map(repr, shown[:limit])) + more

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
-from mapdag.errors import FormatError
+from mapdag.graphs.text import error_at
 from mapdag.io.bif_names import QUOTED, split_labels, unquote
 
 _COMMENT = re.compile(rf"{QUOTED}|//[^\n]*|/\*.*?\*/|/\*", re.DOTALL)
@@ -29,8 +29,16 @@ _ENTRY = re.compile(
 )
 
 
+class BlockRow(NamedTuple):
+    """A row of a probability block, as text; `table` and `default` have no configuration."""
+
+    position: int
+    configuration: str
+    numbers: str
+
+
 @dataclass
-class Family:
+class Block:
     """A probability block.
 
     Parameters
@@ -39,20 +47,20 @@ class Family:
         Where it is.
     header : str
         The text between its parentheses.
-    entries : list of (position, configuration, numbers)
-        Its rows, as text.
-    whole : dict from keyword to (position, numbers)
-        Its `table` and `default`, as text.
+    entries : list of BlockRow
+        Its rows.
+    whole : dict from keyword to BlockRow
+        Its `table` and `default`.
     """
 
     position: int
     header: str
-    entries: list[tuple[int, str, str]] = field(default_factory=list)
-    whole: dict[str, tuple[int, str]] = field(default_factory=dict)
+    entries: list[BlockRow] = field(default_factory=list)
+    whole: dict[str, BlockRow] = field(default_factory=dict)
 
 
 class Scanner:
-    """A file, read once: `levels` by variable, and `families`.
+    """A file, read once: `levels` by variable, and `blocks`.
 
     Parameters
     ----------
@@ -67,14 +75,12 @@ class Scanner:
         self.text = text
         self.text = self._without_comments()
         self.levels: dict[str, tuple[str, ...]] = {}
-        self.families: list[Family] = []
+        self.blocks: list[Block] = []
         self._scan()
 
     def fail(self, position: int, message: str) -> NoReturn:
         """Raise `FormatError` for a place in the text."""
-        start = self.text.rfind("\n", 0, position) + 1
-        line = self.text.count("\n", 0, position) + 1
-        raise FormatError(message, self.source, line, position - start + 1)
+        raise error_at(position, self.text, self.source, message)
 
     def _unexpected(self, position: int, expected: str) -> NoReturn:
         """Raise `FormatError` for something else than what was expected."""
@@ -172,26 +178,26 @@ class Scanner:
         match = _FAMILY.match(self.text, position)
         if match is None:
             self._unexpected(position, "'( node | parent, parent ) {'")
-        family = Family(position, match[1])
-        self.families.append(family)
+        block = Block(position, match[1])
+        self.blocks.append(block)
         position = self._skip(match.end())
-        entry, add = _ENTRY.match, family.entries.append
+        entry, add = _ENTRY.match, block.entries.append
         while not self.text.startswith("}", position):
             match = entry(self.text, position)
             if match is None:
                 skipped = _PROPERTY.match(self.text, position)
                 if skipped is None:
-                    self._unexpected(position, f"'(levels of the parents) probabilities;' or '}}' of ({family.header})")
+                    self._unexpected(position, f"'(levels of the parents) probabilities;' or '}}' of ({block.header})")
                 position = self._skip(skipped.end())
                 continue
             plain, numbers, odd, odd_numbers, keyword, rest = match.groups()
             if plain is not None:
-                add((position, plain, numbers))
+                add(BlockRow(position, plain, numbers))
             elif odd is not None:
-                add((position, odd, odd_numbers))
-            elif keyword.lower() in family.whole:
+                add(BlockRow(position, odd, odd_numbers))
+            elif keyword.lower() in block.whole:
                 self.fail(position, f"there is a second '{keyword}' in this block")
             else:
-                family.whole[keyword.lower()] = position, rest
+                block.whole[keyword.lower()] = BlockRow(position, "", rest)
             position = self._skip(match.end())
         return position + 1

@@ -6,7 +6,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from mapdag.io.bif_names import quote
-from mapdag.networks.checks import refuse_undefined
+from mapdag.networks.cpts import refuse_undefined
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,7 +6,7 @@
 | "json"        | .json        | a network or a graph (`schema`)                |
 | "dot"         | .dot, .gv    | a graph (`mapdag.graphs.dot`)                  |
 | "modelstring" | .txt         | a graph, as bnlearn writes it                  |
-| "csv"         | .csv         | a graph, as a table of arcs (`arcs`)           |
+| "csv"         | .csv         | a graph, as a table of arcs (`arclists`)       |
 
 Any of them may be gzipped, with ".gz" after the ending.
 """
@@ -15,20 +15,23 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from mapdag.errors import FormatError, GraphError, ParameterError
 from mapdag.graphs import DAG
-from mapdag.io import arcs, schema
+from mapdag.io import arclists, schema
 from mapdag.io.bif_reader import read_bif
 from mapdag.io.bif_writer import to_bif
 from mapdag.io.files import check_writable, decode, read_text, write_text
-from mapdag.networks.checks import TOLERANCE
+from mapdag.networks.cpts import TOLERANCE
 
 if TYPE_CHECKING:
     from mapdag.graphs.nodes import Arc
     from mapdag.networks import BayesianNetwork
+
+T = TypeVar("T")
 
 _ENDINGS = {
     ".bif": "bif",
@@ -39,19 +42,31 @@ _ENDINGS = {
     ".modelstring": "modelstring",
     ".csv": "csv",
 }
-_NETWORKS = ("bif", "json")
-_GRAPHS = ("json", "dot", "modelstring", "csv")
+_NETWORK_WRITERS: dict[str, Callable[[BayesianNetwork], str]] = {"bif": to_bif, "json": schema.network_to_json}
+_GRAPH_WRITERS: dict[str, Callable[[DAG], str]] = {
+    "json": schema.graph_to_json,
+    "dot": lambda dag: dag.to_dot() + "\n",
+    "modelstring": lambda dag: dag.to_modelstring() + "\n",
+    "csv": arclists.to_arcs,
+}
+_GRAPH_READERS: dict[str, Callable[[str, str], DAG]] = {
+    "bif": lambda text, name: read_bif(text, name).dag,
+    "json": schema.graph_from_json,
+    "dot": lambda text, _: DAG.from_dot(text),
+    "modelstring": lambda text, _: DAG.from_modelstring(text.strip()),
+    "csv": arclists.from_arcs,
+}
 
 
-def _suffixes(formats: tuple[str, ...]) -> tuple[str, ...]:
+def _suffixes(formats: Iterable[str]) -> tuple[str, ...]:
     plain = tuple(ending for ending, kind in _ENDINGS.items() if kind in formats)
     return (*plain, *(f"{ending}.gz" for ending in plain))
 
 
-NETWORK_SUFFIXES = _suffixes(_NETWORKS)
+NETWORK_SUFFIXES = _suffixes(_NETWORK_WRITERS)
 """What the names of files may end in that `write_network` writes."""
 
-GRAPH_SUFFIXES = _suffixes(_GRAPHS)
+GRAPH_SUFFIXES = _suffixes(_GRAPH_WRITERS)
 """What the names of files may end in that `write_graph` writes."""
 
 # How each format starts, comments aside. Tried in this order.
@@ -100,7 +115,7 @@ def read_network(
     True
     """
     text, name, ending = _open(source)
-    kind = _choose(format, ending, text, name, _NETWORKS)
+    kind = _choose(format, ending, text, name, _NETWORK_WRITERS)
     if kind == "bif":
         return read_bif(text, name, tolerance=tolerance)
     if kind == "json":
@@ -126,15 +141,9 @@ def read_graph(source: str | os.PathLike[str] | bytes | Any, *, format: str | No
     <DAG [A][B|A]>
     """
     text, name, ending = _open(source)
-    kind = _choose(format, ending, text, name, ("bif", *_GRAPHS))
-    if kind == "bif":
-        return read_bif(text, name).dag
-    if kind == "json":
-        return schema.graph_from_json(text, name)
-    if kind == "csv":
-        return arcs.from_arcs(text, name)
+    kind = _choose(format, ending, text, name, _GRAPH_READERS)
     try:
-        return DAG.from_dot(text) if kind == "dot" else DAG.from_modelstring(text.strip())
+        return _GRAPH_READERS[kind](text, name)
     except FormatError as error:
         raise FormatError(error.message, name, error.line, error.column) from None
     except GraphError as error:
@@ -170,7 +179,7 @@ def read_arcs(source: str | os.PathLike[str] | bytes | Any) -> list[Arc]:
     [('A', 'B'), ('B', 'A')]
     """
     text, name, _ = _open(source)
-    return arcs.parse_arcs(text, name)[1]
+    return arclists.parse_arcs(text, name)[1]
 
 
 def write_network(network: BayesianNetwork, path: str | os.PathLike[str], *, format: str | None = None) -> None:  # noqa: A002
@@ -189,11 +198,7 @@ def write_network(network: BayesianNetwork, path: str | os.PathLike[str], *, for
     FileError
         If the file cannot be written; whatever it held before is still there.
     """
-    kind = format or _ending(path)
-    if kind not in _NETWORKS:
-        raise ParameterError(_refusal("a network", path, kind, _NETWORKS))
-    check_writable(path)
-    write_text(path, to_bif(network) if kind == "bif" else schema.network_to_json(network))
+    _write(network, path, format, _NETWORK_WRITERS, "a network")
 
 
 def write_graph(dag: DAG, path: str | os.PathLike[str], *, format: str | None = None) -> None:  # noqa: A002
@@ -216,17 +221,23 @@ def write_graph(dag: DAG, path: str | os.PathLike[str], *, format: str | None = 
     ...     path.read_text().split()
     ['from,to', 'A,B']
     """
-    writers = {
-        "json": schema.graph_to_json,
-        "dot": lambda dag: dag.to_dot() + "\n",
-        "modelstring": lambda dag: dag.to_modelstring() + "\n",
-        "csv": arcs.to_arcs,
-    }
-    kind = format or _ending(path)
+    _write(dag, path, format, _GRAPH_WRITERS, "a graph")
+
+
+def _write(
+    value: T, path: str | os.PathLike[str], wanted: str | None, writers: Mapping[str, Callable[[T], str]], what: str
+) -> None:
+    """Write something in the format that is wanted, or that the name of the file tells."""
+    kind = wanted or _ending(path)
+    if kind is None:
+        endings = ", ".join(_suffixes(writers))
+        raise ParameterError(
+            f"the name {os.fspath(path)!r} does not tell the format of {what}: let it end in one of {endings}"
+        )
     if kind not in writers:
-        raise ParameterError(_refusal("a graph", path, kind, _GRAPHS))
+        raise ParameterError(f"{what} can be written as {', '.join(map(repr, writers))}, not as {kind!r}")
     check_writable(path)
-    write_text(path, writers[kind](dag))
+    write_text(path, writers[kind](value))
 
 
 def _open(source: str | os.PathLike[str] | bytes | Any) -> tuple[str, str, str | None]:
@@ -254,7 +265,7 @@ def _ending(path: str | os.PathLike[str]) -> str | None:
     return _ENDINGS.get(suffixes[-1]) if suffixes else None
 
 
-def _choose(wanted: str | None, ending: str | None, text: str, name: str, allowed: tuple[str, ...]) -> str:
+def _choose(wanted: str | None, ending: str | None, text: str, name: str, allowed: Iterable[str]) -> str:
     """Return the format of a text: the one wanted, else the one its name tells, else the one it looks like."""
     if wanted is not None:
         if wanted not in allowed:
@@ -270,11 +281,3 @@ def _choose(wanted: str | None, ending: str | None, text: str, name: str, allowe
     shown = text[start : start + 40].partition("\n")[0]
     hint = "this looks like XML, which is another format" if shown.startswith("<") else f"it starts with {shown!r}"
     raise FormatError(f"this is none of the formats {', '.join(dict.fromkeys(_ENDINGS.values()))}: {hint}", name)
-
-
-def _refusal(what: str, path: str | os.PathLike[str], kind: str | None, allowed: tuple[str, ...]) -> str:
-    """Say in which formats something can be written."""
-    if kind is None:
-        endings = ", ".join(_suffixes(allowed))
-        return f"the name {os.fspath(path)!r} does not tell the format of {what}: let it end in one of {endings}"
-    return f"{what} can be written as {', '.join(map(repr, allowed))}, not as {kind!r}"

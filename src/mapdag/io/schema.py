@@ -28,7 +28,7 @@ import numpy as np
 from mapdag.errors import DataError, FormatError, GraphError, NetworkError
 from mapdag.graphs import DAG
 from mapdag.networks import BayesianNetwork
-from mapdag.networks.checks import TOLERANCE, check_size
+from mapdag.networks.cpts import TOLERANCE, check_size
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from mapdag.networks.distribution import Distribution
 from mapdag.networks.divergence import kl_divergence
-from mapdag.networks.fitting import fit
+from mapdag.networks.estimation import fit
 from mapdag.networks.network import BayesianNetwork
 
 __all__ = ["BayesianNetwork", "Distribution", "fit", "kl_divergence"]

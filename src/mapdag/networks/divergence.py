@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mapdag.errors import CapacityError, NetworkError
-from mapdag.networks.checks import refuse_undefined
+from mapdag.networks.cpts import refuse_undefined
 
 if TYPE_CHECKING:
-    from mapdag.networks.checks import Floats
+    from mapdag.graphs import DAG
+    from mapdag.networks.cpts import Floats
     from mapdag.networks.network import BayesianNetwork
 
 
@@ -58,11 +58,11 @@ def kl_divergence(truth: BayesianNetwork, other: BayesianNetwork, *, max_entries
     same = other.reordered(truth.nodes)
     total = 0.0
     for node in truth.nodes:
-        mine, theirs = truth.parents(node), same.parents(node)
+        mine, table = truth.cpts[node], _relabelled(truth, same, node)
         # An equal family that is estimated equally contributes nothing, and needs no query.
-        if mine == theirs and _matching(truth, same, node) is truth.cpts[node]:
-            continue
-        total += _expected_log(truth, truth, node, max_entries) - _expected_log(truth, same, node, max_entries)
+        if truth.parents(node) != same.parents(node) or not np.array_equal(table, mine):
+            own = _expected_log(truth, truth.dag, node, mine, max_entries)
+            total += own - _expected_log(truth, same.dag, node, table, max_entries)
     return max(total, 0.0)
 
 
@@ -78,28 +78,25 @@ def _check_same(truth: BayesianNetwork, other: BayesianNetwork) -> None:
             )
 
 
-def _matching(truth: BayesianNetwork, network: BayesianNetwork, node: str) -> Floats:
-    """Return a table of `network` with levels in the order of `truth`; the very table of `truth` where equal."""
+def _relabelled(truth: BayesianNetwork, network: BayesianNetwork, node: str) -> Floats:
+    """Return a table of `network` with levels in the order of `truth`."""
     table = network.cpts[node]
     for axis, name in enumerate((*network.parents(node), node)):
         if network.levels[name] != truth.levels[name]:
             order = [network.levels[name].index(level) for level in truth.levels[name]]
             table = np.take(table, order, axis=axis)
-    mine = truth.cpts[node]
-    return mine if np.array_equal(table, mine) else table
+    return table
 
 
-def _expected_log(truth: BayesianNetwork, network: BayesianNetwork, node: str, max_entries: int) -> float:
-    """Expectation under `truth` of the log of a node's conditional probability in `network`."""
-    family = (*network.parents(node), node)
-    size = math.prod(len(truth.levels[name]) for name in family)
-    if size > max_entries:
+def _expected_log(truth: BayesianNetwork, dag: DAG, node: str, table: Floats, max_entries: int) -> float:
+    """Expectation under `truth` of the log of a node's probability given its parents in `dag`, by its table there."""
+    family = (*dag.parents(node), node)
+    if table.size > max_entries:
         raise CapacityError(
-            f"the family of {node!r} has {size:,} cells, more than max_entries={max_entries:,}; estimate the distance "
-            "from a large sample instead"
+            f"the family of {node!r} has {table.size:,} cells, more than max_entries={max_entries:,}; estimate the "
+            "distance from a large sample instead"
         )
     joint = truth.query(family, max_entries=max_entries).values
-    table = _matching(truth, network, node)
     possible = joint > 0
     needed = table[possible]
     if np.isnan(needed).any():

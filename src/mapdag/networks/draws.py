@@ -1,16 +1,35 @@
-"""Kernels that draw rows: a counter-based random generator, and the inverse of a distribution function.
+"""Drawing rows from a network: block by block, in several threads, and the same rows whatever the blocks.
 
-The generator is Philox4x32-10 (Salmon, Moraes, Dror and Shaw, 2011, "Parallel random numbers: as easy as 1, 2, 3"): a
-function of a key and a counter without any state. Every number of a sample has a counter of its own, so it does not
-matter who draws it, or when.
+The number that decides the level of a node in a row is a function of the seed, the row and the node's position alone:
+the level is the first one whose cumulated probability exceeds it. The generator is Philox4x32-10 (Salmon, Moraes, Dror
+and Shaw, 2011, "Parallel random numbers: as easy as 1, 2, 3"), a function of a key and a counter without any state;
+the key is `numpy.random.SeedSequence(seed).generate_state(2)`. Every number of a sample has a counter of its own, so it
+does not matter who draws it, or when.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import operator
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numba import njit
+
+from mapdag.data.checks import Codes, code_dtype
+from mapdag.data.dataset import Dataset
+from mapdag.errors import CapacityError, ParameterError
+from mapdag.networks.cpts import Floats, refuse_undefined
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from mapdag.networks.network import BayesianNetwork
+
+_ROWS = 2**12
+"""Rows that one call of the kernel draws: even, and few enough for all their columns to stay in the cache."""
 
 _ROUNDS = 10
 _MULTIPLIERS = (np.uint64(0xD2511F53), np.uint64(0xCD9E8D57))
@@ -19,7 +38,7 @@ _HALF = np.uint64(32)
 _DROPPED = np.uint64(11)  # 64 random bits make one of the 2**53 multiples of 2**-53
 
 
-class Plan(NamedTuple):
+class FlatNetwork(NamedTuple):
     """A network as the kernel wants it; nodes are positions.
 
     Parameters
@@ -36,16 +55,107 @@ class Plan(NamedTuple):
         Where the table of each node starts.
     """
 
-    order: Any
-    cards: Any
-    parents: Any
-    parent_ends: Any
-    cumulative: Any
-    starts: Any
+    order: NDArray[np.int64]
+    cards: NDArray[np.int64]
+    parents: NDArray[np.int64]
+    parent_ends: NDArray[np.int64]
+    cumulative: NDArray[np.float64]
+    starts: NDArray[np.int64]
+
+
+def sample(network: BayesianNetwork, n: int, seed: int | Sequence[int]) -> Dataset:
+    """Draw `n` rows."""
+    n = _count("n", n, least=0)
+    flat, key = _prepare(network, seed)
+    return _draw(network, flat, key, 0, n)
+
+
+def sample_blocks(network: BayesianNetwork, n: int, seed: int | Sequence[int], block: int) -> Iterator[Dataset]:
+    """Draw `n` rows, `block` at a time."""
+    n, block = _count("n", n, least=0), _count("block", block, least=1)
+    flat, key = _prepare(network, seed)
+    return (_draw(network, flat, key, start, min(start + block, n)) for start in range(0, n, block))
+
+
+def _count(name: str, value: int, least: int) -> int:
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = -1
+    if number < least:
+        raise ParameterError(f"{name} must be a whole number, at least {least}, got {value!r}")
+    return number
+
+
+def _prepare(network: BayesianNetwork, seed: int | Sequence[int]) -> tuple[FlatNetwork, NDArray[np.uint32]]:
+    refuse_undefined(network.cpts, "sampling")
+    try:
+        entropy = seed if isinstance(seed, Sequence) else operator.index(seed)
+        key = np.random.SeedSequence(entropy).generate_state(2).astype(np.uint32)
+    except (TypeError, ValueError):
+        raise ParameterError(f"seed must be a whole number, not negative, or several, got {seed!r}") from None
+    return flatten(network), key
+
+
+def flatten(network: BayesianNetwork) -> FlatNetwork:
+    """Return the network as the kernel wants it."""
+    dag, tables = network.dag, [network.cpts[node] for node in network.nodes]
+    positions = {node: position for position, node in enumerate(dag.nodes)}
+    parents = [dag.parent_indices(i) for i in range(len(tables))]
+    return FlatNetwork(
+        order=np.array([positions[node] for node in dag.topological_order()], dtype=np.int64),
+        cards=np.array([table.shape[-1] for table in tables], dtype=np.int64),
+        parents=np.array([parent for family in parents for parent in family], dtype=np.int64),
+        parent_ends=np.cumsum([len(family) for family in parents], dtype=np.int64),
+        cumulative=np.concatenate([_cumulative(table).ravel() for table in tables]),
+        starts=np.cumsum([0, *(table.size for table in tables[:-1])], dtype=np.int64),
+    )
+
+
+def _cumulative(table: Floats) -> Floats:
+    """Return the distribution functions, one from the last possible level on, so that no other is ever drawn."""
+    cumulative = np.cumsum(table, axis=-1)
+    possible_after = np.flip(np.logical_or.accumulate(np.flip(table > 0, axis=-1), axis=-1), axis=-1)
+    cumulative[..., :-1][~possible_after[..., 1:]] = 1.0
+    cumulative[..., -1] = 1.0
+    return cumulative
+
+
+def _draw(network: BayesianNetwork, flat: FlatNetwork, key: NDArray[np.uint32], start: int, stop: int) -> Dataset:
+    """Draw the rows from `start` to before `stop`."""
+    n_nodes, dtype = len(network.nodes), code_dtype(flat.cards.tolist())
+    try:
+        codes: Codes = np.empty((n_nodes, stop - start), dtype=dtype)
+    except MemoryError:
+        size = n_nodes * (stop - start) * np.dtype(dtype).itemsize / 2**30
+        raise CapacityError(
+            f"{stop - start:,} rows of {n_nodes:,} nodes need {size:,.1f} GiB; use sample_blocks"
+        ) from None
+    # The kernel starts at even rows, so a piece may have to begin one row early.
+    pieces = [(first, min(first + _ROWS, stop)) for first in range(start - start % 2, stop, _ROWS)]
+
+    def work(piece: tuple[int, int]) -> None:
+        first, end = piece
+        part: Codes = np.empty((n_nodes, end - first), dtype=dtype)
+        draw_rows(flat, key, first, part)
+        codes[:, max(first, start) - start : end - start] = part[:, max(start - first, 0) :]
+
+    if len(pieces) == 1:
+        work(pieces[0])
+    elif pieces:
+        with ThreadPoolExecutor(min(len(pieces), _cpus())) as pool:
+            list(pool.map(work, pieces))
+    return Dataset._trusted(network.nodes, network.levels, codes, None)  # noqa: SLF001 - codes are right by construction
+
+
+def _cpus() -> int:
+    """Return how many threads this process may run at once."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
 
 
 @njit(cache=True, nogil=True)
-def uniforms(key: Any, node: int, first_row: int, out: Any) -> None:
+def uniforms(key: NDArray[np.uint32], node: int, first_row: int, out: Floats) -> None:
     """Fill `out` with uniform numbers from [0, 1) for the rows of one node from an even `first_row` on.
 
     Rows 2i and 2i + 1 share the block with the counter (low half of i, high half of i, node, 0): the first two of its
@@ -69,28 +179,28 @@ def uniforms(key: Any, node: int, first_row: int, out: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
-def draw_rows(plan: Plan, key: Any, first_row: int, codes: Any) -> None:
+def draw_rows(flat: FlatNetwork, key: NDArray[np.uint32], first_row: int, codes: Codes) -> None:
     """Fill `codes` (nodes x rows) with the rows of a sample from an even `first_row` on."""
     n = codes.shape[1]
     draws = np.empty(n + n % 2, dtype=np.float64)
     base = np.empty(n, dtype=np.int64)
-    for node in plan.order:
+    for node in flat.order:
         uniforms(key, node, first_row, draws)
         base[:] = 0
-        for i in range(plan.parent_ends[node - 1] if node else 0, plan.parent_ends[node]):
-            parent = plan.parents[i]
-            card, column = plan.cards[parent], codes[parent]
+        for i in range(flat.parent_ends[node - 1] if node else 0, flat.parent_ends[node]):
+            parent = flat.parents[i]
+            card, column = flat.cards[parent], codes[parent]
             for row in range(n):
                 base[row] = base[row] * card + column[row]
-        r = plan.cards[node]
+        r = flat.cards[node]
         for row in range(n):
-            base[row] = plan.starts[node] + base[row] * r
+            base[row] = flat.starts[node] + base[row] * r
         # All rows halve the range of their levels together: without branches, the loop becomes vector instructions.
         level, size = np.zeros(n, dtype=np.int64), r
         while size > 1:
             half = size >> 1
             for row in range(n):
-                level[row] += half * np.int64(draws[row] >= plan.cumulative[base[row] + level[row] + half - 1])
+                level[row] += half * np.int64(draws[row] >= flat.cumulative[base[row] + level[row] + half - 1])
             size -= half
         for row in range(n):
             codes[node, row] = level[row]

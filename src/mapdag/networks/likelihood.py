@@ -12,14 +12,15 @@ import numpy as np
 
 from mapdag.data.problems import rows_text
 from mapdag.errors import NetworkError
-from mapdag.networks.checks import Floats, refuse_undefined
-from mapdag.networks.matching import Codes, matched_codes, needed_columns
+from mapdag.networks.cpts import Floats, refuse_undefined
+from mapdag.networks.inputs import cell_numbers, matched_codes, needed_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
+    from mapdag.data.checks import Codes
     from mapdag.networks.network import BayesianNetwork
 
 _ROWS = 2**13
@@ -97,15 +98,11 @@ def _members(network: BayesianNetwork, node: str) -> list[tuple[str, int]]:
     return [(name, len(network.levels[name])) for name in (*network.parents(node), node)]
 
 
-def _cells(codes: Mapping[str, Codes], members: list[tuple[str, int]], block: slice) -> Any:
+def _cells(codes: Mapping[str, Codes], members: list[tuple[str, int]], block: slice) -> NDArray[np.intp]:
     """Return the position of every row of the block in the table of these nodes; 0 for an empty family."""
     if not members:
         return np.zeros(block.stop - block.start, dtype=np.intp)
-    cells = codes[members[0][0]][block].astype(np.intp)
-    for name, card in members[1:]:
-        cells *= card
-        cells += codes[name][block]
-    return cells
+    return cell_numbers([codes[name][block] for name, _ in members], [card for _, card in members])
 
 
 def _log(table: Floats) -> Floats:

@@ -1,6 +1,6 @@
 """`BayesianNetwork`: a DAG with the levels of its nodes and their conditional probability tables, as a value.
 
-The methods are thin. What they do is in `sampling`, `likelihood` and `elimination`; estimating is in `fitting`, and
+The methods are thin. What they do is in `draws`, `likelihood` and `elimination`; estimating is in `estimation`, and
 files are in `mapdag.io`.
 """
 
@@ -15,7 +15,7 @@ import numpy as np
 from mapdag.data.checks import declared_levels
 from mapdag.errors import NetworkError, ParameterError
 from mapdag.graphs import DAG
-from mapdag.networks.checks import TOLERANCE, Floats, check_size, check_tolerance, checked_cpt
+from mapdag.networks.cpts import TOLERANCE, Floats, check_size, check_tolerance, checked_cpt
 from mapdag.networks.distribution import level_code
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ class BayesianNetwork:
     # What it does ----------------------------------------------------------------------------------------------
 
     def sample(self, n: int, seed: int | Sequence[int]) -> Dataset:
-        """Draw rows from the joint distribution (see `mapdag.networks.sampling` for the generator).
+        """Draw rows from the joint distribution (see `mapdag.networks.draws` for the generator).
 
         The same seed gives the same rows on every machine, whatever the number of threads, and fewer rows are the
         first of more.
@@ -195,7 +195,7 @@ class BayesianNetwork:
         >>> network("asia").sample(3, seed=1).names[:3]
         ('asia', 'tub', 'smoke')
         """
-        from mapdag.networks.sampling import sample
+        from mapdag.networks.draws import sample
 
         return sample(self, n, seed)
 
@@ -208,7 +208,7 @@ class BayesianNetwork:
         >>> [len(part) for part in network("asia").sample_blocks(1000, seed=1, block=400)]
         [400, 400, 200]
         """
-        from mapdag.networks.sampling import sample_blocks
+        from mapdag.networks.draws import sample_blocks
 
         return sample_blocks(self, n, seed, block)
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mapdag.errors import MissingExtraError
-from mapdag.plots.lettering import FONT_SIZE
+from mapdag.plots.fonts import FONT_SIZE
 from mapdag.plots.svg import ARC, BOX_EDGE, BOX_FILL, DASHES, INK, PAPER
 
 if TYPE_CHECKING:
-    from mapdag.plots.drawing import Box, Drawing, Line
+    from matplotlib.axes import Axes
+
+    from mapdag.plots.drawing import Arrow, Box, Drawing
 
 _POINTS = 72.0  # in an inch
 _LARGEST = {"png": 10_000.0, "pdf": 14_400.0}  # pixels that viewers still open; points that PDF allows
@@ -42,7 +44,7 @@ def render(drawing: Drawing, format: str) -> bytes:  # noqa: A002 - as matplotli
     return target.getvalue()
 
 
-def _draw_line(axes: Any, line: Line, scale: float) -> None:
+def _draw_line(axes: Axes, line: Arrow, scale: float) -> None:
     from matplotlib.patches import PathPatch, Polygon
     from matplotlib.path import Path
 
@@ -60,7 +62,7 @@ def _draw_line(axes: Any, line: Line, scale: float) -> None:
         axes.add_patch(Polygon(line.head, facecolor=filled, edgecolor=ARC[kind], linewidth=scale))
 
 
-def _draw_box(axes: Any, box: Box, scale: float) -> None:
+def _draw_box(axes: Axes, box: Box, scale: float) -> None:
     from matplotlib.patches import FancyBboxPatch
 
     corner = (box.x - box.width / 2, box.y - box.height / 2)

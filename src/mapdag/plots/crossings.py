@@ -18,12 +18,12 @@ _PATIENCE = 6  # sweeps without progress
 _WORK = 60_000  # links to look at in all sweeps together: dense graphs get fewer of them
 
 
-def refine(rows: Sequence[Sequence[int]], links: Sequence[Edge]) -> Rows:
+def reduce_crossings(rows: Sequence[Sequence[int]], links: Sequence[Edge]) -> Rows:
     """Sweep down and up, sorting each layer by the medians of its neighbours, then swapping; keep the best order.
 
     Examples
     --------
-    >>> refine([[0, 1], [2, 3]], [(0, 3), (1, 2)])
+    >>> reduce_crossings([[0, 1], [2, 3]], [(0, 3), (1, 2)])
     [[1, 0], [2, 3]]
     """
     n = sum(map(len, rows))

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
-from mapdag.plots.layout import BOX_HEIGHT, Point, arrange
-from mapdag.plots.lettering import shortened, text_width
+from mapdag.plots.arrangement import BOX_HEIGHT, Point, arrange
+from mapdag.plots.fonts import shortened, text_width
 
 Kind = Literal["compelled", "reversible", "edge"]
 """An arc with one direction; an arc that an equivalent graph has the other way round; no direction."""
@@ -52,7 +52,7 @@ class Box:
 
 
 @dataclass(frozen=True)
-class Line:
+class Arrow:
     """An arc or edge: a curve from `begin`, and the arrowhead at its end, if it has one.
 
     `stub` closes the gap that the curve leaves for the head, for whoever draws the curve without it.
@@ -72,7 +72,7 @@ class Drawing:
     width: float
     height: float
     boxes: tuple[Box, ...]
-    lines: tuple[Line, ...] = field(repr=False)
+    lines: tuple[Arrow, ...] = field(repr=False)
 
 
 def thickness(strength: float) -> float:
@@ -106,17 +106,17 @@ def compose(nodes: Sequence[str], links: Sequence[Link], order: Sequence[str]) -
     labels = [shortened(name) for name in nodes]
     widths = [max(_NARROWEST, text_width(label) + 2 * _PADDING) for label in labels]
     downwards = [(index[a], index[b]) for a, b in (_downwards(link, rank) for link in links)]
-    layout = arrange(widths, downwards)
+    arranged = arrange(widths, downwards)
     boxes = tuple(
         Box(name, label, *place, width)
-        for name, label, place, width in zip(nodes, labels, layout.places, widths, strict=True)
+        for name, label, place, width in zip(nodes, labels, arranged.places, widths, strict=True)
     )
-    ends = _ports(boxes, downwards, layout.routes)
+    ends = _ports(boxes, downwards, arranged.routes)
     lines = tuple(
         _line(link, [top, *route, bottom], upwards=index[link.start] != ab[0])
-        for link, ab, route, (top, bottom) in zip(links, downwards, layout.routes, ends, strict=True)
+        for link, ab, route, (top, bottom) in zip(links, downwards, arranged.routes, ends, strict=True)
     )
-    return Drawing(layout.width, layout.height, boxes, lines)
+    return Drawing(arranged.width, arranged.height, boxes, lines)
 
 
 def _downwards(link: Link, rank: Mapping[str, int]) -> tuple[str, str]:
@@ -148,7 +148,7 @@ def _spread(boxes: Sequence[Box], ends: Sequence[list[tuple[float, int]]]) -> di
     return places
 
 
-def _line(link: Link, points: list[Point], *, upwards: bool) -> Line:
+def _line(link: Link, points: list[Point], *, upwards: bool) -> Arrow:
     """Draw a curve through the points, vertical at each of them; the head points down, or up."""
     if upwards:
         points.reverse()
@@ -165,7 +165,7 @@ def _line(link: Link, points: list[Point], *, upwards: bool) -> Line:
         middle = (y0 + y1) / 2
         straight = abs(x0 - x1) < 0.05
         segments.append(((x1, y1),) if straight else ((x0, middle), (x1, middle), (x1, y1)))
-    return Line(link, points[0], tuple(_joined(segments)), head, stub)
+    return Arrow(link, points[0], tuple(_joined(segments)), head, stub)
 
 
 def _joined(segments: Sequence[Segment]) -> list[Segment]:

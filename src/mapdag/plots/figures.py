@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from mapdag.errors import MissingExtraError
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 INK = "#222222"
@@ -59,22 +60,24 @@ def matplotlib() -> Any:
 
 
 @contextmanager
-def style() -> Iterator[Any]:
-    """Draw with the common settings; gives the class of figures, which needs no display."""
-    mpl = matplotlib()
-    from matplotlib.figure import Figure
-
-    with mpl.rc_context(_STYLE):
-        yield Figure
+def style() -> Iterator[None]:
+    """Draw with the common settings; for functions that make a figure, as a decorator."""
+    with matplotlib().rc_context(_STYLE):
+        yield
 
 
-def panels(columns: int, *, width: float = 9.0, height: float = 3.4, rows: int = 1) -> tuple[Figure, list[Any]]:
-    """Make a figure with panels side by side; call within `style`."""
+def panels(columns: int, *, width: float = 9.0, height: float = 3.4) -> tuple[Figure, list[Axes]]:
+    """Make a figure with panels side by side, without a display; call within `style`."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout="constrained")
-    axes = figure.subplots(rows, columns, squeeze=False)
+    axes = figure.subplots(1, columns, squeeze=False)
     return figure, list(axes.ravel())
+
+
+def mark_level(axes: Axes, level: float, label: str | None = None) -> None:
+    """Draw a thin dashed line at a level that curves go to, or should."""
+    axes.axhline(level, color=GREY, linewidth=1, linestyle=(0, (4, 3)), label=label)
 
 
 def save(
@@ -87,7 +90,7 @@ def save(
     written = []
     for suffix in formats:
         target = Path(f"{os.fspath(path)}.{suffix}")
-        with matplotlib().rc_context(_STYLE):
+        with style():
             figure.savefig(target, metadata={"Date": None} if suffix == "svg" else {"Software": None})
         written.append(target)
     return tuple(written)

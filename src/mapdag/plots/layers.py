@@ -1,8 +1,8 @@
 """Layered drawing, the first two steps: which layer a node is in, and its order there.
 
-The steps of Sugiyama, Tagawa and Toda (1981). Layers, and places in `placing`, are the optima of linear programs, as in
-Gansner, Koutsofios, North and Vo (1993), "A technique for drawing directed graphs"; the order starts from igraph's and
-is refined in `crossings`. Vertices are numbers here; names, boxes and curves are in other modules.
+The steps of Sugiyama, Tagawa and Toda (1981). Layers, and places in `coordinates`, are optima of linear programs, as in
+Gansner, Koutsofios, North and Vo (1993), "A technique for drawing directed graphs"; the order starts from igraph's
+and is refined in `crossings`. Vertices are numbers here; names, boxes and curves are in other modules.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mapdag.errors import MissingExtraError
-from mapdag.plots.crossings import refine
-from mapdag.plots.programs import entries, minimise
+from mapdag.plots.crossings import reduce_crossings
+from mapdag.plots.programs import differences, minimise
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,7 +78,7 @@ def order_layers(graph: Layered) -> list[list[int]]:
     rows: list[list[int]] = [[] for _ in range(max(graph.layer) + 1)]
     for vertex in sorted(range(len(graph.layer)), key=lambda v: (x[v], v)):
         rows[graph.layer[vertex]].append(vertex)
-    return refine(rows, links)
+    return reduce_crossings(rows, links)
 
 
 def _layers(n: int, edges: Sequence[Edge]) -> NDArray[np.int64]:
@@ -87,9 +87,7 @@ def _layers(n: int, edges: Sequence[Edge]) -> NDArray[np.int64]:
         return np.zeros(n, dtype=np.int64)
     ends = np.array(edges, dtype=np.int64)
     cost = np.bincount(ends[:, 1], minlength=n) - np.bincount(ends[:, 0], minlength=n)
-    each = np.arange(len(ends))
-    terms = [*entries(each, ends[:, 0], 1.0), *entries(each, ends[:, 1], -1.0)]
-    layer = np.rint(minimise(cost, terms, -np.ones(len(ends)))).astype(np.int64)
+    layer = np.rint(minimise(cost, differences(ends, n), -np.ones(len(ends)))).astype(np.int64)
     return np.asarray(layer - layer.min(), dtype=np.int64)
 
 

@@ -17,6 +17,7 @@ from mapdag.errors import MissingExtraError, ParameterError
 from mapdag.study.panel import METRICS, Panel
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from mapdag.paper.report import Report
@@ -77,7 +78,7 @@ def curves(panels: Sequence[Panel], metric: str = "shd", *, objectives: Sequence
     return figure
 
 
-def _draw_network(axis: Any, panels: Sequence[Panel], network: str, metric: str, objectives: Sequence[str]) -> None:
+def _draw_network(axis: Axes, panels: Sequence[Panel], network: str, metric: str, objectives: Sequence[str]) -> None:
     for arm, panel in enumerate(panels):
         if network not in panel.networks:
             continue

@@ -10,11 +10,11 @@ import re
 from html import escape
 from typing import TYPE_CHECKING
 
-from mapdag.plots.lettering import FONT, FONT_SIZE
+from mapdag.plots.fonts import FONT, FONT_SIZE
 
 if TYPE_CHECKING:
-    from mapdag.plots.drawing import Box, Drawing, Line
-    from mapdag.plots.layout import Point
+    from mapdag.plots.arrangement import Point
+    from mapdag.plots.drawing import Arrow, Box, Drawing
 
 _UNSPEAKABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
@@ -60,13 +60,13 @@ def to_svg(drawing: Drawing, *, background: str | None = None, interactive: bool
     return "".join(parts)
 
 
-def curve(line: Line) -> str:
+def curve(line: Arrow) -> str:
     """Return the path of a line."""
     steps = [("L" if len(segment) == 1 else "C") + " ".join(map(_point, segment)) for segment in line.segments]
     return f"M{_point(line.begin)}" + "".join(steps)
 
 
-def _line(line: Line, number: int) -> str:
+def _line(line: Arrow, number: int) -> str:
     kind = line.link.kind
     classes = " ".join(("arc", kind, *line.link.classes))
     colour = ARC[kind]

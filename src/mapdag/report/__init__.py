@@ -3,14 +3,14 @@
 `write_result`, `write_comparison` and `study.write_study` are the front doors. Others are made from the same pieces:
 
 >>> from mapdag.report.page import Section, page
->>> from mapdag.report.parts import Column, how_it_was_made, number, table
->>> columns = [Column("network"), Column("SHD", "number")]
+>>> from mapdag.report.parts import Heading, how_it_was_made, number, table
+>>> columns = [Heading("network"), Heading("SHD", "number")]
 >>> listed = table(columns, [["alarm", number(22)]], key="shd-table", caption="Distances to the truth")
 >>> text = page("Study", [Section("shd", "Distances", listed), how_it_was_made("mapdag study report --html")])
 >>> text.count("<section")
 2
 
-`parts.picture` takes the SVG of a figure, `network.panel` a drawing to explore, `page.write_page` writes the file.
+`parts.picture` takes the SVG of a figure, `viewer.viewer` a drawing to explore, `page.write_page` writes the file.
 """
 
 from mapdag.report.comparison import comparison_page, write_comparison

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
 
@@ -53,7 +54,7 @@ def line_chart(values: Sequence[float], *, x_title: str, y_title: str, label: st
         tag("polyline", points=points, class_="curve"),
         tag("circle", r=4, cx=f"{x(last if len(values) > 1 else 0):.1f}", cy=f"{y(values[-1]):.1f}", class_="mark"),
     ]
-    area = f"{_LEFT} {_TOP} {_WIDTH - _RIGHT} {_HEIGHT - _BOTTOM} {low!r} {high!r} {last}"
+    area = {"left": _LEFT, "top": _TOP, "right": _WIDTH - _RIGHT, "bottom": _HEIGHT - _BOTTOM}
     return tag(
         "svg",
         parts,
@@ -61,7 +62,7 @@ def line_chart(values: Sequence[float], *, x_title: str, y_title: str, label: st
         class_="chart",
         role="img",
         aria_label=label,
-        data_area=area,
+        data_area=json.dumps({**area, "low": low, "high": high, "last": last}),
     )
 
 

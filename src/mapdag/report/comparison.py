@@ -10,9 +10,9 @@ from mapdag.errors import GraphError
 from mapdag.graphs import CPDAG, DAG, compare
 from mapdag.plots.drawing import Drawing, Link, compose
 from mapdag.report.html import Content, Html, tag
-from mapdag.report.network import panel
 from mapdag.report.page import Section, page, write_page
-from mapdag.report.parts import Cell, Column, figures, how_it_was_made, plural, table
+from mapdag.report.parts import Heading, Sortable, figures, how_it_was_made, plural, table
+from mapdag.report.viewer import View, viewer
 
 Status = Literal["agreeing", "missing", "extra", "reversed", "differing"]
 
@@ -27,25 +27,34 @@ _ORDER: dict[Status, int] = {"missing": 0, "extra": 1, "reversed": 2, "differing
 
 
 @dataclass(frozen=True)
+class Joint:
+    """How A and B join two nodes, "", "->", "<-" or "--", and how that differs."""
+
+    in_a: str
+    in_b: str
+    status: Status
+
+
+@dataclass(frozen=True)
 class Pair:
-    """Two nodes that are joined in at least one of the graphs, and how; `start` and `end` as B has them, if it does."""
+    """Two nodes that are joined in at least one of the graphs; `start` and `end` as B has them, if it does.
+
+    The structural Hamming distance counts how the equivalence classes differ, `classes`.
+    """
 
     start: str
     end: str
-    in_a: str
-    in_b: str
-    class_a: str
-    class_b: str
+    arcs: Joint
+    classes: Joint
 
-    @property
-    def arcs(self) -> Status:
-        """How the two graphs differ."""
-        return _status(self.in_a, self.in_b)
 
-    @property
-    def classes(self) -> Status:
-        """How their equivalence classes differ: what the structural Hamming distance counts."""
-        return _status(self.class_a, self.class_b)
+@dataclass(frozen=True)
+class _ComparedNode:
+    """What the scripts know of a node: its parents in B, and in A, the target."""
+
+    name: str
+    parents: tuple[str, ...]
+    target: tuple[str, ...]
 
 
 def write_comparison(
@@ -91,29 +100,12 @@ def comparison_page(a: DAG, b: DAG, *, names: tuple[str, str] = ("A", "B"), comm
         Section("pairs", "Arcs", _table(found), "Arcs"),
         how_it_was_made(command, [("A, the target", names[0]), ("B", names[1])]),
     ]
-    index = {name: i for i, name in enumerate(a.nodes)}
-    nodes = [
-        {
-            "name": name,
-            "parents": [index[p] for p in b.parents(name)],
-            "target": [index[p] for p in a.parents(name)],
-        }
-        for name in a.nodes
-    ]
-    arcs = [
-        [
-            index[line.link.start],
-            index[line.link.end],
-            {"arcs": [p.arcs, p.in_a, p.in_b], "class": [p.classes, p.class_a, p.class_b]},
-        ]
-        for line, p in zip(drawing.lines, found, strict=True)
-    ]
     return page(
         f"{names[1]} against {names[0]}",
         sections,
         subtitle=f"{plural(len(a.nodes), 'node')}; A, the target, has {plural(a.n_arcs, 'arc')}, B has {b.n_arcs:,}",
         lead=_figures(a, b),
-        data={"nodes": nodes, "arcs": arcs},
+        data={"nodes": [_ComparedNode(name, b.parents(name), a.parents(name)) for name in a.nodes], "arcs": found},
         scripts=("tables", "details", "graph"),
     )
 
@@ -124,20 +116,27 @@ def pairs(a: DAG, b: DAG) -> list[Pair]:
     Examples
     --------
     >>> found = pairs(DAG.from_modelstring("[A][B|A][C]"), DAG.from_modelstring("[B][A|B][C|A]"))
-    >>> [(pair.start, pair.end, pair.arcs, pair.classes) for pair in found]
+    >>> [(pair.start, pair.end, pair.arcs.status, pair.classes.status) for pair in found]
     [('B', 'A', 'reversed', 'agreeing'), ('A', 'C', 'extra', 'extra')]
     """
     class_a, class_b = a.to_cpdag(), b.to_cpdag()
     joined = [*b.arcs, *(arc for arc in a.arcs if not b.has_arc(*arc) and not b.has_arc(arc[1], arc[0]))]
     place = a.index.position
     joined.sort(key=lambda arc: sorted((place(arc[0]), place(arc[1]))))
-    return [
-        Pair(x, y, _joint(a, x, y), _joint(b, x, y), _joint(class_a, x, y), _joint(class_b, x, y)) for x, y in joined
-    ]
+    return [Pair(x, y, _joint(a, b, x, y), _joint(class_a, class_b, x, y)) for x, y in joined]
 
 
-def _joint(graph: DAG | CPDAG, x: str, y: str) -> str:
-    """Say how two nodes are joined: "", "->", "<-" or "--"."""
+def _joint(a: DAG | CPDAG, b: DAG | CPDAG, x: str, y: str) -> Joint:
+    in_a, in_b = _line(a, x, y), _line(b, x, y)
+    status: Status = "agreeing"
+    if not in_a or not in_b:
+        status = "extra" if in_b else "missing"
+    elif in_a != in_b:
+        status = "differing" if "--" in (in_a, in_b) else "reversed"
+    return Joint(in_a, in_b, status)
+
+
+def _line(graph: DAG | CPDAG, x: str, y: str) -> str:
     if graph.has_arc(x, y):
         return "->"
     if graph.has_arc(y, x):
@@ -145,31 +144,23 @@ def _joint(graph: DAG | CPDAG, x: str, y: str) -> str:
     return "--" if isinstance(graph, CPDAG) and graph.has_edge(x, y) else ""
 
 
-def _status(in_a: str, in_b: str) -> Status:
-    if in_a == in_b:
-        return "agreeing"
-    if not in_a or not in_b:
-        return "extra" if in_b else "missing"
-    return "differing" if "--" in (in_a, in_b) else "reversed"
-
-
 def _draw(target: DAG, found: list[Pair]) -> Drawing:
     links = []
     for pair in found:
-        shown = pair.class_b or pair.class_a
-        classes = (f"arcs-{pair.arcs}", f"class-{pair.classes}", *(["loose"] if shown == "--" else []))
+        shown = pair.classes.in_b or pair.classes.in_a
+        classes = (f"arcs-{pair.arcs.status}", f"class-{pair.classes.status}", *(["loose"] if shown == "--" else []))
         links.append(Link(pair.start, pair.end, "compelled", classes=classes))
     return compose(target.nodes, links, target.topological_order())
 
 
 def _graph(drawing: Drawing, found: list[Pair]) -> Html:
     views = [
-        ("arcs", "Arcs", "The two graphs as they are"),
-        ("class", "Classes", "Their equivalence classes, which the structural Hamming distance compares"),
+        View("arcs", "Arcs", "The two graphs as they are"),
+        View("class", "Classes", "Their equivalence classes, which the structural Hamming distance compares"),
     ]
-    present = {status for pair in found for status in (pair.arcs, pair.classes)}
+    present = {status for pair in found for status in (pair.arcs.status, pair.classes.status)}
     keys = [(f"arcs-{status} class-{status}", f"{status}: {_TOLD[status]}") for status in _ORDER if status in present]
-    return panel(drawing, views=views, keys=keys, title="Two graphs in one picture")
+    return viewer(drawing, views=views, keys=keys, title="Two graphs in one picture")
 
 
 def _figures(a: DAG, b: DAG) -> Html:
@@ -191,29 +182,17 @@ def _table(found: list[Pair]) -> Content:
     if not found:
         return tag("p", "Neither graph has an arc.")
     columns = [
-        Column("from"),
-        Column("to"),
-        Column("arcs", hint="How the graphs as they are differ"),
-        Column("in A"),
-        Column("in B"),
-        Column("classes", hint="How their equivalence classes differ"),
-        Column("class of A"),
-        Column("class of B"),
+        Heading("from"),
+        Heading("to"),
+        Heading("arcs", hint="How the graphs as they are differ"),
+        Heading("in A"),
+        Heading("in B"),
+        Heading("classes", hint="How their equivalence classes differ"),
+        Heading("class of A"),
+        Heading("class of B"),
     ]
-    numbered = sorted(enumerate(found), key=lambda item: (_ORDER[item[1].arcs], _ORDER[item[1].classes], item[0]))
-    rows = [
-        [
-            pair.start,
-            pair.end,
-            _chip(pair.arcs),
-            _arrow(pair.in_a),
-            _arrow(pair.in_b),
-            _chip(pair.classes),
-            _arrow(pair.class_a),
-            _arrow(pair.class_b),
-        ]
-        for _, pair in numbered
-    ]
+    order = sorted(range(len(found)), key=lambda i: (_ORDER[found[i].arcs.status], _ORDER[found[i].classes.status]))
+    rows = [[pair.start, pair.end, *_cells(pair.arcs), *_cells(pair.classes)] for pair in map(found.__getitem__, order)]
     told = "Errors first. Click a row to see the pair in the graph."
     listed = table(
         columns,
@@ -221,14 +200,12 @@ def _table(found: list[Pair]) -> Content:
         key="arc-table",
         caption="Arcs of both graphs",
         filter_=len(rows) > 10,
-        row_data=[i for i, _ in numbered],
+        row_data=order,
     )
     return [tag("p", told), listed]
 
 
-def _chip(status: Status) -> Cell:
-    return Cell(tag("span", status, class_=f"chip {status}"), _ORDER[status])
-
-
-def _arrow(joint: str) -> str:
-    return {"->": "→", "<-": "←", "--": "—", "": ""}[joint]
+def _cells(joint: Joint) -> list[Content | Sortable]:
+    arrows = {"->": "→", "<-": "←", "--": "—", "": ""}
+    chip = tag("span", joint.status, class_=f"chip {joint.status}")
+    return [Sortable(chip, _ORDER[joint.status]), arrows[joint.in_a], arrows[joint.in_b]]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from dataclasses import fields, is_dataclass
 from html import escape
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 MINUS = "\N{MINUS SIGN}"
 
@@ -54,17 +55,17 @@ def join(content: Content) -> Html:
     return Html("".join(join(piece) for piece in content))
 
 
-def script_json(value: Any) -> Html:
+def script_json(value: object) -> Html:
     r"""Write a value as JSON that may stand inside a script element: nothing in it can close the element.
 
-    Infinities and NaN are null, since JSON has none.
+    Dataclasses become objects; infinities and NaN are null, since JSON has none.
 
     Examples
     --------
     >>> script_json(["</script>", float("inf")])
     '["\\u003c/script\\u003e",null]'
     """
-    text = json.dumps(_finite(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    text = json.dumps(_plain(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     for letter in "<>&\u2028\u2029":
         text = text.replace(letter, f"\\u{ord(letter):04x}")
     return Html(text)
@@ -77,11 +78,13 @@ def _attribute(key: str, value: object) -> str:
     return f" {name}" if value is True else f' {name}="{escape(str(value))}"'
 
 
-def _finite(value: Any) -> Any:
+def _plain(value: object) -> object:
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
+        return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_finite(item) for item in value]
+        return [_plain(item) for item in value]
     if isinstance(value, float) and not -float("inf") < value < float("inf"):
         return None
     return value

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any
 
 from mapdag.io.files import check_writable, write_text
 from mapdag.report.html import Content, Html, join, script_json, tag
@@ -36,7 +35,7 @@ def page(
     *,
     subtitle: Content = None,
     lead: Content = None,
-    data: Any = None,
+    data: object = None,
     scripts: Sequence[str] = ("tables",),
 ) -> str:
     """Build a page.
@@ -46,7 +45,7 @@ def page(
     title, subtitle, lead
         At the top; `lead` comes before the first section.
     sections : sequence of Section
-    data : JSON value, optional
+    data : JSON value or dataclasses, optional
         What the scripts find as `data`.
     scripts : sequence of str
         Names of files in ``assets``, in the order in which they run.

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any, Literal
+from itertools import repeat
+from typing import Literal, TypeAlias
 
 import mapdag
 from mapdag.report.html import MINUS, Content, Html, join, tag
@@ -19,7 +20,7 @@ _PACKAGES = ("numpy", "scipy", "numba", "polars", "igraph")
 
 
 @dataclass(frozen=True)
-class Column:
+class Heading:
     """A column of a table: its heading, what it holds, and a longer explanation."""
 
     title: str
@@ -28,17 +29,19 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Cell:
+class Sortable:
     """A cell whose order is not that of its text."""
 
     content: Content
     sort: float | str
-    classes: str = ""
+
+
+Row: TypeAlias = "Sequence[Content | Sortable]"
 
 
 def table(
-    columns: Sequence[Column],
-    rows: Iterable[Sequence[Any]],
+    columns: Sequence[Heading],
+    rows: Iterable[Row],
     *,
     key: str,
     caption: str,
@@ -50,8 +53,8 @@ def table(
 
     Parameters
     ----------
-    columns : sequence of Column
-    rows : iterable of sequences of Content or Cell
+    columns : sequence of Heading
+    rows : iterable of Row
     key : str
         Identifier, unique in the page.
     caption : str
@@ -61,7 +64,6 @@ def table(
     sorted_by : str, optional
         Title of the column of numbers by which the rows are in descending order.
     """
-    numbers = iter(row_data) if row_data is not None else None
     head = [
         tag(
             "th",
@@ -76,9 +78,9 @@ def table(
         tag(
             "tr",
             [_cell(cell, column) for cell, column in zip(row, columns, strict=True)],
-            data_row=None if numbers is None else next(numbers),
+            data_row=number,
         )
-        for row in rows
+        for row, number in zip(rows, row_data if row_data is not None else repeat(None), strict=False)
     ]
     search = tag(
         "input",
@@ -99,9 +101,9 @@ def table(
     )
 
 
-def _cell(cell: Content | Cell, column: Column) -> Html:
-    if isinstance(cell, Cell):
-        return tag("td", cell.content, class_=f"{column.kind} {cell.classes}".strip(), data_sort=cell.sort)
+def _cell(cell: Content | Sortable, column: Heading) -> Html:
+    if isinstance(cell, Sortable):
+        return tag("td", cell.content, class_=column.kind, data_sort=cell.sort)
     return tag("td", cell, class_=column.kind)
 
 
@@ -114,9 +116,9 @@ def figures(items: Iterable[tuple[str, Content, Content]]) -> Html:
     )
 
 
-def notice(*content: Content, kind: Literal["info", "warning"] = "info") -> Html:
+def warning(*content: Content) -> Html:
     """Make a paragraph that catches the eye."""
-    return tag("p", *content, class_=f"notice {kind}")
+    return tag("p", *content, class_="notice warning")
 
 
 def picture(svg: str, caption: Content = None) -> Html:
@@ -124,14 +126,14 @@ def picture(svg: str, caption: Content = None) -> Html:
     return tag("figure", Html(svg), tag("figcaption", caption) if caption is not None else None)
 
 
-def bar(value: float, text: str, kind: str = "") -> Cell:
+def bar(value: float, text: str, kind: str = "") -> Sortable:
     """Make a cell with a bar from 0 to 1 behind its number."""
     share = min(max(value, 0.0), 1.0)
     inner = [tag("i", style=f"width:{share * 100:.1f}%"), tag("span", text)]
-    return Cell(tag("div", inner, class_=f"bar {kind}".strip()), value)
+    return Sortable(tag("div", inner, class_=f"bar {kind}".strip()), value)
 
 
-def number(value: float, digits: int = 2) -> Cell:
+def number(value: float, digits: int = 2) -> Sortable:
     """Make a cell with a number, thousands apart, minus signs proper.
 
     Examples
@@ -139,7 +141,7 @@ def number(value: float, digits: int = 2) -> Cell:
     >>> number(-1234.5).content == f"{MINUS}1,234.50"
     True
     """
-    return Cell(figure_text(value, digits), value)
+    return Sortable(figure_text(value, digits), value)
 
 
 def figure_text(value: float, digits: int = 2) -> str:

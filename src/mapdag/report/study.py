@@ -13,16 +13,17 @@ from mapdag.plots.study import figure_svg, make_figures
 from mapdag.report.html import Content, Html, tag
 from mapdag.report.page import Section, page, write_page
 from mapdag.report.parts import (
-    Cell,
-    Column,
+    Heading,
+    Row,
+    Sortable,
     figure_text,
     figures,
     how_it_was_made,
-    notice,
     number,
     picture,
     plural,
     table,
+    warning,
 )
 from mapdag.study.progress import duration
 
@@ -97,11 +98,11 @@ def _lead(report: Report) -> Content:
 
 
 def _claims(report: Report) -> Content:
-    columns = [Column("#", "number"), Column("claim"), Column("alpha"), Column("metric"), Column("paper")]
+    columns = [Heading("#", "number"), Heading("claim"), Heading("alpha"), Heading("metric"), Heading("paper")]
     several = len(report.arms) > 1
     for i, arm in enumerate(report.arms):
         mark = f" [{i + 1}]" if several else ""
-        columns += [Column(f"measured{mark}", hint=arm.panel.arm), Column(f"verdict{mark}", hint=arm.panel.arm)]
+        columns += [Heading(f"measured{mark}", hint=arm.panel.arm), Heading(f"verdict{mark}", hint=arm.panel.arm)]
     rows = [_claim(findings) for findings in zip(*(arm.findings for arm in report.arms), strict=True)]
     arms = [tag("li", arm.panel.extent) for arm in report.arms]
     told = "p-values, and cells in favour (at the precision shown, in brackets, where that differs)."
@@ -109,13 +110,13 @@ def _claims(report: Report) -> Content:
     return [tag("ol", arms) if several else tag("p", report.arms[0].panel.extent), tag("p", told), listed]
 
 
-def _claim(findings: Sequence[Finding]) -> list[Content | Cell]:
+def _claim(findings: Sequence[Finding]) -> Row:
     claim = findings[0].claim
-    row: list[Content | Cell] = [number(claim.number), claim.text, claim.alpha, claim.metric, findings[0].paper]
+    row: list[Content | Sortable] = [number(claim.number), claim.text, claim.alpha, claim.metric, findings[0].paper]
     for finding in findings:
         opposite = " (other direction)" if finding.direction == "opposite" else ""
         chip = tag("span", finding.verdict, class_=f"chip {_VERDICTS[finding.verdict]}")
-        row += [finding.measured or finding.reason, Cell([chip, opposite], finding.verdict)]
+        row += [finding.measured or finding.reason, Sortable([chip, opposite], finding.verdict)]
     return row
 
 
@@ -132,24 +133,24 @@ def _tables(arm: ArmReport) -> Section:
 
 
 def _table(averages: AverageTable, key: str) -> Iterable[Html]:
-    columns = [Column("network"), Column("n/p", "number"), Column("samples", "number")]
-    columns += [Column(str(heading), "number") for heading in averages.headings]
+    columns = [Heading("network"), Heading("n/p", "number"), Heading("samples", "number")]
+    columns += [Heading(str(heading), "number") for heading in averages.headings]
     rows = [_averages(line, averages.metric.digits) for line in averages.lines]
     yield tag("h3", averages.title)
     if len({line.replicates for line in averages.lines}) > 1:
-        yield notice("Not all averages are over the same number of samples.", kind="warning")
+        yield warning("Not all averages are over the same number of samples.")
     yield table(columns, rows, key=key, caption=averages.title, filter_=len(rows) > 10)
 
 
-def _averages(line: Averages, digits: int) -> list[Content | Cell]:
+def _averages(line: Averages, digits: int) -> Row:
     size = line.size.removeprefix("n=")
-    row: list[Content | Cell] = [line.network, Cell(line.size, float(size)), number(line.replicates)]
+    row: list[Content | Sortable] = [line.network, Sortable(line.size, float(size)), number(line.replicates)]
     for value, best in zip(line.values, line.best, strict=True):
         if math.isnan(value):
-            row.append(Cell("", "inf"))
+            row.append(Sortable("", "inf"))
         else:
             text = figure_text(value, digits)
-            row.append(Cell(tag("strong", text) if best else text, value))
+            row.append(Sortable(tag("strong", text) if best else text, value))
     return row
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from mapdag.contracts import check_whole
 from mapdag.data import as_dataset
-from mapdag.graphs.bitsets import members
+from mapdag.graphs.masks import members
 from mapdag.objective import DEFAULT, parse
 from mapdag.search.exact import as_result, best_within, open_lattice, stopped_early
 from mapdag.search.lattice import TIE

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mapdag.errors import CapacityError, ParameterError
-from mapdag.graphs.bitsets import members
+from mapdag.graphs.masks import members
 from mapdag.objective import FamilyScores
 from mapdag.search.watch import check_memory, fits
 

@@ -15,8 +15,8 @@ from functools import partial, reduce
 from typing import TYPE_CHECKING
 
 from mapdag.contracts import check_number
-from mapdag.graphs.bitsets import transpose
-from mapdag.graphs.order import topological_order
+from mapdag.graphs.acyclicity import topological_order
+from mapdag.graphs.masks import transpose
 from mapdag.search.exact import search_exactly
 from mapdag.search.moves import TOLERANCE
 from mapdag.search.orders import Orders

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mapdag.graphs import DAG
-from mapdag.graphs.bitsets import members
+from mapdag.graphs.masks import members
 from mapdag.search.climb import CONVERGED
 from mapdag.search.order import new_order, sweep
 from mapdag.search.store import ASK, FULL

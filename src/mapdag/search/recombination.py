@@ -6,8 +6,8 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING
 
-from mapdag.graphs.bitsets import members, transpose
-from mapdag.graphs.order import find_cycle, topological_order
+from mapdag.graphs.acyclicity import find_cycle, topological_order
+from mapdag.graphs.masks import members, transpose
 from mapdag.search.moves import TOLERANCE
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mapdag.graphs import DAG
-from mapdag.graphs.bitsets import members
+from mapdag.graphs.masks import members
 from mapdag.search.climb import CONVERGED, apply_move, climb
 from mapdag.search.graph import add_arc, can_reverse, empty_graph
 from mapdag.search.moves import ADD, DELETE, NONE, REVERSE, TOLERANCE, arc_key, best_move

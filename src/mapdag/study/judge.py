@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mapdag.graphs import compare
-from mapdag.graphs.bitsets import members
+from mapdag.graphs.masks import members
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,7 @@ import numpy as np
 
 from mapdag.contracts import Prior, check_whole
 from mapdag.errors import GraphError
-from mapdag.graphs.order import reachable
+from mapdag.graphs.acyclicity import reachable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -1,4 +1,9 @@
 // What is known of a node or an arc, as elements: for the card beside the pointer and for the panel of a chosen node.
+// Nodes go by their places, in the data and in the picture alike.
+const places = new Map(data.nodes.map((node, i) => [node.name, i]));
+const place = (node) => places.get(node);
+for (const arc of data.arcs) Object.assign(arc, { start: place(arc.start), end: place(arc.end) });
+for (const node of data.nodes) node.parents = node.parents.map(place);
 const children = data.nodes.map(() => []);
 data.nodes.forEach((node, i) => node.parents.forEach((parent) => children[parent].push(i)));
 const name = (i) => data.nodes[i].name;
@@ -36,8 +41,8 @@ function probabilities(node) {
     make("th", { class: "count" }, "rows"),
     levels.map((code) => make("th", { title: node.labels[code] }, node.labels[code])),
     rest ? make("th", {}, `${rest} others`) : null);
-  const body = rows.map(([codes, count, chances, others]) => make("tr", {},
-    codes.map((code, k) => make("td", { class: "given", title: data.nodes[node.parents[k]].labels[code] }, data.nodes[node.parents[k]].labels[code])),
+  const body = rows.map(({ given, count, chances, others }) => make("tr", {},
+    given.map((code, k) => make("td", { class: "given", title: data.nodes[node.parents[k]].labels[code] }, data.nodes[node.parents[k]].labels[code])),
     make("td", { class: "count" }, Number.isInteger(count) ? figure(count, 0) : figure(count, 2)),
     chances.map(chance),
     rest ? chance(others) : null));
@@ -60,8 +65,8 @@ function describeNode(i) {
       ]),
       probabilities(node));
   } else {
-    const list = (members) => (members.length ? members.map(name).join(", ") : "none");
-    parts.push(facts([["parents in A", list(node.target)], ["parents in B", list(node.parents)]]));
+    const list = (names) => names.join(", ") || "none";
+    parts.push(facts([["parents in A", list(node.target)], ["parents in B", list(node.parents.map(name))]]));
   }
   return parts;
 }
@@ -70,19 +75,19 @@ const JOINTS = { "->": "→", "<-": "←", "--": "—", "": "not joined" };
 
 /** Everything about an arc. */
 function describeArc(k, view) {
-  const [start, end, third, loss, strength, direction] = data.arcs[k];
-  if (typeof third === "object") {
-    const [status, inA, inB] = third[view];
-    return [make("h3", {}, `${name(start)} … ${name(end)}`), facts([["verdict", status], ["in A", JOINTS[inA]], ["in B", JOINTS[inB]]])];
+  const { start, end, arcs, classes, reversible, loss, strength, direction } = data.arcs[k];
+  if (arcs) {
+    const joint = view === "class" ? classes : arcs;
+    return [make("h3", {}, `${name(start)} … ${name(end)}`), facts([["verdict", joint.status], ["in A", JOINTS[joint.in_a]], ["in B", JOINTS[joint.in_b]]])];
   }
-  const joint = third && view === "class" ? "—" : "→";
+  const line = reversible && view === "class" ? "—" : "→";
   return [
-    make("h3", {}, `${name(start)} ${joint} ${name(end)}`),
+    make("h3", {}, `${name(start)} ${line} ${name(end)}`),
     facts([
-      ["direction", third ? "reversible" : "compelled"],
+      ["direction", reversible ? "reversible" : "compelled"],
       ["score lost without it", figure(loss)],
-      strength === undefined ? null : ["strength", strength.toFixed(2)],
-      strength === undefined ? null : ["this way", direction.toFixed(2)],
+      strength === null ? null : ["strength", strength.toFixed(2)],
+      strength === null ? null : ["this way", direction.toFixed(2)],
     ]),
   ];
 }

@@ -7,7 +7,7 @@
   const panel = document.getElementById("details");
   const nodes = [...svg.querySelectorAll(".node")];
   const arcs = [...svg.querySelectorAll(".arc")];
-  const [width, height] = frame.dataset.size.split(" ").map(Number);
+  const width = +frame.dataset.width, height = +frame.dataset.height;
   const FAR = 0.42; // below this scale labels cannot be read
   const MOST = 4;
   let x = 0, y = 0, k = 1, least = 0.02, chosen = -1;
@@ -122,7 +122,7 @@
     element.classList.add("hot");
     if (element.dataset.node !== undefined) {
       const i = +element.dataset.node;
-      data.arcs.forEach(([a, b], n) => { if (a === i || b === i) arcs[n].classList.add("hot"); });
+      data.arcs.forEach(({ start, end }, n) => { if (start === i || end === i) arcs[n].classList.add("hot"); });
       if (i !== chosen) show(describeNode(i), element.getBoundingClientRect()); // else the panel has it all
     } else {
       const spot = { left: event.clientX, right: event.clientX, top: event.clientY, bottom: event.clientY };
@@ -155,8 +155,8 @@
     for (const [role, list] of Object.entries(roles)) {
       for (const member of list) { nodes[member].dataset.role = role; members.add(member); }
     }
-    data.arcs.forEach(([a, b], n) => {
-      const inside = a === i || b === i || (members.has(a) && children[i].includes(b));
+    data.arcs.forEach(({ start, end }, n) => {
+      const inside = start === i || end === i || (members.has(start) && children[i].includes(end));
       if (inside) arcs[n].classList.add("near");
     });
     const close = make("button", { type: "button", class: "close", "aria-label": "Close", title: "Let go (Esc)", click: () => choose(-1) }, "×");
@@ -235,13 +235,13 @@
   }
   linkRows("node-table", goTo);
   linkRows("arc-table", (n) => {
-    const [a, b] = data.arcs[n];
+    const ends = [nodes[data.arcs[n].start], nodes[data.arcs[n].end]];
     choose(-1);
-    const [ax, ay] = middle(nodes[a]), [bx, by] = middle(nodes[b]);
+    const [[ax, ay], [bx, by]] = ends.map(middle);
     const near = Math.min(svg.clientWidth / (Math.abs(ax - bx) + 260), svg.clientHeight / (Math.abs(ay - by) + 160), 1.3);
     centre((ax + bx) / 2, (ay + by) / 2, near);
     hide();
-    for (const element of [arcs[n], nodes[a], nodes[b]]) element.classList.add("hot");
+    for (const element of [arcs[n], ...ends]) element.classList.add("hot");
   });
 
   // The frame ----------------------------------------------------------------------------------------------------------

@@ -3,15 +3,15 @@
   const chart = document.querySelector(".chart[data-area]");
   const told = document.getElementById("move");
   if (chart && told && data.trace.length) {
-    const [left, top, right, bottom, low, high, last] = chart.dataset.area.split(" ").map(Number);
+    const { left, top, right, bottom, low, high, last } = JSON.parse(chart.dataset.area);
     const mark = chart.querySelector(".mark");
-    const scores = [data.trace[0][4] - data.trace[0][3], ...data.trace.map((move) => move[4])];
+    const scores = [data.trace[0].score - data.trace[0].delta, ...data.trace.map((move) => move.score)];
     const tell = (i) => {
       mark.setAttribute("cx", left + (right - left) * i / last);
       mark.setAttribute("cy", top + (bottom - top) * (high - scores[i]) / (high - low));
       if (!i) { told.textContent = `Start: ${figure(scores[0])}`; return; }
-      const [kind, a, b, delta, score] = data.trace[i - 1];
-      const arc = a < 0 ? "" : ` ${name(a)} → ${name(b)}`;
+      const { kind, start, end, delta, score } = data.trace[i - 1];
+      const arc = start === "" ? "" : ` ${start} → ${end}`;
       told.textContent = `Move ${i}: ${kind}${arc}, ${delta >= 0 ? "+" : ""}${figure(delta)}, score ${figure(score)}`;
     };
     chart.addEventListener("pointermove", (event) => {

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+import numpy as np
+
+from mapdag.plots.coordinates import place
 from mapdag.plots.layers import Layered, assign_layers, order_layers
-from mapdag.plots.placing import place
 
 if TYPE_CHECKING:
     Edge = tuple[int, int]
@@ -25,7 +27,7 @@ _SHAPE = 1.7  # width / height that packing aims at
 
 
 @dataclass(frozen=True)
-class Layout:
+class Arrangement:
     """Centres of the boxes, and for every edge the points it passes between its two boxes, from top to bottom."""
 
     width: float
@@ -44,8 +46,8 @@ class _Part:
     routes: dict[int, tuple[Point, ...]]
 
 
-def arrange(widths: Sequence[float], edges: Sequence[Edge]) -> Layout:
-    """Lay out a graph.
+def arrange(widths: Sequence[float], edges: Sequence[Edge]) -> Arrangement:
+    """Arrange the boxes and edges of a graph.
 
     Parameters
     ----------
@@ -80,7 +82,7 @@ def arrange(widths: Sequence[float], edges: Sequence[Edge]) -> Layout:
     right = max((x + widths[i] / 2 for i, (x, _) in places.items()), default=0.0)
     right = max([right, *(x for points in routes.values() for x, _ in points)])
     lowest = max((y for _, y in places.values()), default=0.0) + BOX_HEIGHT / 2
-    return Layout(
+    return Arrangement(
         round(right + MARGIN, 2),
         round(lowest + MARGIN, 2),
         tuple(places[i] for i in range(len(widths))),
@@ -90,23 +92,18 @@ def arrange(widths: Sequence[float], edges: Sequence[Edge]) -> Layout:
 
 def _connected(n: int, edges: Sequence[Edge]) -> list[tuple[list[int], list[int]]]:
     """Split into connected parts: their nodes and the numbers of their edges, in the order of their first nodes."""
-    root = list(range(n))
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
 
-    def find(i: int) -> int:
-        while root[i] != i:
-            root[i] = root[root[i]]
-            i = root[i]
-        return i
-
-    for a, b in edges:
-        low, high = sorted((find(a), find(b)))
-        root[high] = low
-    parts: dict[int, tuple[list[int], list[int]]] = {}
+    ends = np.array(edges, dtype=np.int64).reshape(-1, 2)
+    joined = coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(n, n))
+    count, part = connected_components(joined, directed=False)
+    parts: list[tuple[list[int], list[int]]] = [([], []) for _ in range(count)]
     for i in range(n):
-        parts.setdefault(find(i), ([], []))[0].append(i)
+        parts[part[i]][0].append(i)
     for number, (a, _) in enumerate(edges):
-        parts[find(a)][1].append(number)
-    return list(parts.values())
+        parts[part[a]][1].append(number)
+    return parts
 
 
 def _lay_out(nodes: list[int], numbers: list[int], widths: Sequence[float], edges: Sequence[Edge]) -> _Part:

@@ -47,11 +47,8 @@ def transpose(masks: Sequence[int]) -> tuple[int, ...]:
     """
     columns = [0] * len(masks)
     for i, mask in enumerate(masks):
-        bit, rest = 1 << i, mask
-        while rest:
-            low = rest & -rest
-            columns[low.bit_length() - 1] |= bit
-            rest ^= low
+        for j in members(mask):
+            columns[j] |= 1 << i
     return tuple(columns)
 
 
@@ -63,15 +60,9 @@ def permute(masks: Sequence[int], new_position: Sequence[int]) -> tuple[int, ...
     >>> permute([0b000, 0b001], [1, 0])
     (2, 0)
     """
-    bits = [1 << position for position in new_position]
     moved = [0] * len(masks)
     for i, mask in enumerate(masks):
-        target, rest = 0, mask
-        while rest:
-            low = rest & -rest
-            target |= bits[low.bit_length() - 1]
-            rest ^= low
-        moved[new_position[i]] = target
+        moved[new_position[i]] = mask_of(new_position[j] for j in members(mask))
     return tuple(moved)
 
 

@@ -6,19 +6,21 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mapdag.data import Dataset, read
 from mapdag.data.problems import listed
 from mapdag.data.source import open_table
 from mapdag.errors import DataError
 
-_SHOWN = 5
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
-Codes = NDArray[np.unsignedinteger[Any]]
+    from mapdag.data.checks import Codes
+
+_SHOWN = 5
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,21 @@ def matched_codes(levels: Mapping[str, tuple[str, ...]], data: Dataset, nodes: S
         recoded = data.select(different).with_levels({node: levels[node] for node in different})
         codes.update(zip(recoded.names, recoded.codes, strict=True))
     return codes
+
+
+def cell_numbers(columns: Sequence[Codes], cards: Sequence[int]) -> NDArray[np.intp]:
+    """Return the cell that every row falls into, the cells of a table with so many levels per axis being counted.
+
+    Examples
+    --------
+    >>> cell_numbers([np.array([0, 1, 1]), np.array([2, 0, 1])], [2, 3])
+    array([2, 3, 4])
+    """
+    cells = columns[0].astype(np.intp)
+    for codes, card in zip(columns[1:], cards[1:], strict=True):
+        cells *= card
+        cells += codes
+    return cells
 
 
 def _refuse_missing(nodes: Sequence[str], columns: Sequence[str]) -> None:

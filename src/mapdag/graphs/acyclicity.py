@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mapdag.errors import CycleError, GraphError
-from mapdag.graphs.bitsets import members
+from mapdag.graphs.masks import mask_of, members
 
 
 def reachable(masks: Sequence[int], start: int) -> int:
@@ -49,24 +49,17 @@ def topological_order(parents: Sequence[int], children: Sequence[int]) -> list[i
     [1, 0, 2]
     """
     missing = [mask.bit_count() for mask in parents]
-    ready = 0
-    for i, number in enumerate(missing):
-        if not number:
-            ready |= 1 << i
+    ready = mask_of(i for i, number in enumerate(missing) if not number)
     order = []
     while ready:
         low = ready & -ready
         ready ^= low
         node = low.bit_length() - 1
         order.append(node)
-        rest = children[node]
-        while rest:
-            low = rest & -rest
-            rest ^= low
-            child = low.bit_length() - 1
+        for child in members(children[node]):
             missing[child] -= 1
             if not missing[child]:
-                ready |= low
+                ready |= 1 << child
     return order
 
 
@@ -99,26 +92,14 @@ def shortest_path(parents: Sequence[int], start: int, end: int) -> list[int] | N
     True
     """
     child_of: dict[int, int] = {}
-    seen, layer = 0, [end]
-    while layer:
-        following = []
-        for node in layer:
-            new = parents[node] & ~seen
-            seen |= new
-            while new:
-                low = new & -new
-                new ^= low
-                parent = low.bit_length() - 1
+    queue = [end]
+    for node in queue:  # which grows meanwhile: the nearest come first
+        for parent in members(parents[node]):
+            if parent not in child_of:
                 child_of[parent] = node
-                following.append(parent)
-        if seen >> start & 1:
-            return _walk(child_of, start, end)
-        layer = following
-    return None
-
-
-def _walk(child_of: dict[int, int], start: int, end: int) -> list[int]:
-    """Follow the arcs found by a search, from `start` until `end`."""
+                queue.append(parent)
+    if start not in child_of:
+        return None
     path = [start, child_of[start]]
     while path[-1] != end:
         path.append(child_of[path[-1]])

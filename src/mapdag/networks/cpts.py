@@ -118,19 +118,18 @@ def _refuse(rows: NDArray[np.bool_], family: tuple[str, Sequence[str], Levels], 
     if not rows.any():
         return
     node, parents, levels = family
-    first = np.unravel_index(int(np.argmax(rows)), [len(levels[parent]) for parent in parents] or [1])
     count = int(rows.sum())
     more = f" (and {count - 1:,} more of its {rows.size:,} configurations)" if count > 1 else ""
-    raise NetworkError(f"{node!r}{configuration_text(parents, levels, [int(i) for i in first])} has {what}{more}")
+    raise NetworkError(f"{node!r}{configuration_text(parents, levels, int(np.argmax(rows)))} has {what}{more}")
 
 
-def configuration_text(parents: Sequence[str], levels: Levels, codes: Sequence[int]) -> str:
-    """Write a configuration as an apposition to its node: nothing where there are no parents.
+def configuration_text(parents: Sequence[str], levels: Levels, number: int) -> str:
+    """Write a configuration, by its number, as an apposition to its node: nothing where there are no parents.
 
-    >>> configuration_text(["A", "B"], {"A": ("no", "yes"), "B": ("low", "high")}, [1, 0])
+    >>> configuration_text(["A", "B"], {"A": ("no", "yes"), "B": ("low", "high")}, 2)
     ' given A=yes, B=low'
     """
     if not parents:
         return ""
-    parts = [f"{name}={levels[name][code]}" for name, code in zip(parents, codes, strict=True)]
-    return f" given {', '.join(parts)}"
+    codes = np.unravel_index(number, [len(levels[parent]) for parent in parents])
+    return " given " + ", ".join(f"{name}={levels[name][code]}" for name, code in zip(parents, codes, strict=True))

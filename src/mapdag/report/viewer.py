@@ -1,9 +1,9 @@
-"""The panel with the graph: toolbar, picture, key. What it does is in ``assets/graph.js``."""
+"""The viewer of a graph: toolbar, picture, key. What it does is in ``assets/graph.js``."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from mapdag.plots.svg import to_svg
 from mapdag.report.html import MINUS, Content, Html, join, tag
@@ -12,20 +12,22 @@ if TYPE_CHECKING:
     from mapdag.plots.drawing import Drawing
 
 
-def panel(
-    drawing: Drawing,
-    *,
-    views: Sequence[tuple[str, str, str]],
-    keys: Iterable[tuple[str, str]],
-    title: str,
-) -> Html:
+class View(NamedTuple):
+    """A way to look at a graph; the frame has the key of the current one as ``data-view``."""
+
+    key: str
+    name: str
+    explanation: str
+
+
+def viewer(drawing: Drawing, *, views: Sequence[View], keys: Iterable[tuple[str, str]], title: str) -> Html:
     """Show a drawing that can be moved, zoomed, and asked.
 
     Parameters
     ----------
     drawing : Drawing
-    views : sequence of (key, name, explanation)
-        Ways to look at it; the frame has the key of the current one as ``data-view``.
+    views : sequence of View
+        The first is shown.
     keys : iterable of (classes of an arc, explanation)
         What the lines mean.
     title : str
@@ -34,11 +36,11 @@ def panel(
     choice = [
         tag(
             "label",
-            tag("input", type="radio", name="view", value=key, checked=not i),
-            tag("span", name),
-            title=explanation,
+            tag("input", type="radio", name="view", value=view.key, checked=view is views[0]),
+            tag("span", view.name),
+            title=view.explanation,
         )
-        for i, (key, name, explanation) in enumerate(views)
+        for view in views
     ]
     names = [tag("option", value=box.name) for box in drawing.boxes]
     toolbar = [
@@ -60,8 +62,9 @@ def panel(
             tag("aside", id="details", hidden=True, aria_live="polite"),
             class_="frame",
             id="frame",
-            data_view=views[0][0],
-            data_size=f"{drawing.width:g} {drawing.height:g}",
+            data_view=views[0].key,
+            data_width=f"{drawing.width:g}",
+            data_height=f"{drawing.height:g}",
         ),
         tag("ul", [tag("li", _sample(classes), text) for classes, text in keys], class_="keys"),
         tag("p", _HELP, class_="help"),

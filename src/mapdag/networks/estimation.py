@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from mapdag.contracts import check_positive
 from mapdag.errors import NetworkError, ParameterError
-from mapdag.networks.checks import Floats, check_size, configuration_text
-from mapdag.networks.matching import needed_columns
+from mapdag.networks.cpts import Floats, check_size, configuration_text
+from mapdag.networks.inputs import cell_numbers, needed_columns
 from mapdag.networks.network import BayesianNetwork
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from mapdag.data.dataset import Dataset
     from mapdag.graphs import DAG
 
@@ -89,14 +92,18 @@ def fit(
         cpts[node] = _estimate(counts, float(alpha), method)
         unknown = np.isnan(cpts[node][..., 0])
         if unknown.any():
-            _settle(cpts[node], unknown, unobserved, (node, dag.parents(node), levels))
+            if unobserved == "error":
+                where = configuration_text(dag.parents(node), levels, int(np.argmax(unknown)))
+                raise NetworkError(
+                    f"there is no estimate of {node!r}{where}: this configuration was not observed "
+                    f"({unknown.sum():,} of {unknown.size:,} were not); pass unobserved='uniform' or 'nan'"
+                )
+            cpts[node][unknown] = 1 / cpts[node].shape[-1] if unobserved == "uniform" else np.nan
     return BayesianNetwork._trusted(dag, levels, cpts)  # noqa: SLF001 - the estimates are right by construction
 
 
 def _check_options(alpha: float, method: str, unobserved: str) -> None:
-    number = isinstance(alpha, int | float | np.integer | np.floating) and not isinstance(alpha, bool)
-    if not number or not alpha > 0 or not math.isfinite(alpha):
-        raise ParameterError(f"alpha must be a positive number, got {alpha!r}")
+    check_positive("alpha", alpha)
     if method not in get_args(Method):
         raise ParameterError(f"method must be 'bayes', 'bds' or 'mle', got {method!r}")
     if unobserved not in get_args(Unobserved):
@@ -110,42 +117,30 @@ def _check_options(alpha: float, method: str, unobserved: str) -> None:
 def count_cells(data: Dataset, family: list[str]) -> Floats:
     """Count the rows of every cell of a family: one axis per member, in this order."""
     cards = [len(data.levels[name]) for name in family]
-    cells = np.zeros(data.n_rows, dtype=np.int64)
-    for name, card in zip(family, cards, strict=True):
-        cells *= card
-        cells += data.column(name)
+    cells = cell_numbers([data.column(name) for name in family], cards)
     counts = np.bincount(cells, weights=data.weights, minlength=math.prod(cards))
     return counts.astype(np.float64).reshape(cards)
 
 
+def posterior_means(counts: Floats | NDArray[np.int64], imaginary: float) -> Floats:
+    """Return the posterior means of each row's probabilities, its prior being `imaginary` rows spread evenly.
+
+    Examples
+    --------
+    >>> posterior_means(np.array([[1.0, 2.0], [0.0, 0.0]]), 1.0)
+    array([[0.375, 0.625],
+           [0.5  , 0.5  ]])
+    """
+    means: Floats = (counts + imaginary / counts.shape[-1]) / (counts.sum(axis=-1, keepdims=True) + imaginary)
+    return means
+
+
 def _estimate(counts: Floats, alpha: float, method: Method) -> Floats:
     """Return the estimates; rows about which the method has nothing to say are NaN."""
-    r = counts.shape[-1]
-    n_ij = counts.sum(axis=-1, keepdims=True)
-    observed = n_ij > 0
+    observed = counts.any(axis=-1)
     if method == "bayes":
-        a_ij = alpha / n_ij.size
-        means: Floats = (counts + a_ij / r) / (n_ij + a_ij)
-        return means
-    a_ij = alpha / max(int(observed.sum()), 1) if method == "bds" else 0.0
+        return posterior_means(counts, alpha / observed.size)
     with np.errstate(invalid="ignore"):
-        estimates: Floats = np.where(observed, (counts + a_ij / r) / (n_ij + a_ij), np.nan)
+        estimates = posterior_means(counts, alpha / max(int(observed.sum()), 1) if method == "bds" else 0.0)
+    estimates[~observed] = np.nan
     return estimates
-
-
-def _settle(
-    cpt: Floats,
-    unknown: np.ndarray[tuple[int, ...], np.dtype[np.bool_]],
-    unobserved: Unobserved,
-    family: tuple[str, tuple[str, ...], dict[str, tuple[str, ...]]],
-) -> None:
-    """Apply the rule for configurations that were not observed."""
-    if unobserved == "uniform":
-        cpt[unknown] = 1 / cpt.shape[-1]
-    elif unobserved == "error":
-        node, parents, levels = family
-        first = [int(i) for i in np.unravel_index(np.argmax(unknown), unknown.shape)]
-        raise NetworkError(
-            f"there is no estimate of {node!r}{configuration_text(parents, levels, first)}: this configuration was not "
-            f"observed ({unknown.sum():,} of {unknown.size:,} were not); pass unobserved='uniform' or 'nan'"
-        )

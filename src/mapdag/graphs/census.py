@@ -2,7 +2,7 @@
 
 One recursion carries everything. Robinson (1973) counts labelled DAGs by inclusion and exclusion over sets of sources;
 that goes through unchanged when every arc carries a weight, and when a few arcs are required. Enumeration is in
-`enumeration`, sampling in `uniform`.
+`enumeration`, sampling in `random`.
 """
 
 from __future__ import annotations
@@ -20,8 +20,6 @@ Pattern = Literal["chain", "collider", "fork", "disjoint"]
 
 MAX_NODES = 1000
 """Beyond this the numbers have more than half a million bits, and computing them takes minutes."""
-
-_known: dict[str, tuple[int, ...]] = {"dags": (1,), "arcs": (0,)}  # replaced by longer ones, never changed
 
 
 def n_dags(n: int) -> int:
@@ -44,14 +42,14 @@ def n_dags(n: int) -> int:
 
 
 def dag_numbers(n: int) -> tuple[int, ...]:
-    """Return the numbers of DAGs with 0, 1, ..., at least n nodes."""
+    """Return the numbers of DAGs with 0, 1, ..., n nodes."""
     check_nodes(n)
-    found = list(_known["dags"])
-    for m in range(len(found), n + 1):
-        found.append(sum((-1) ** (k + 1) * (math.comb(m, k) * found[m - k] << k * (m - k)) for k in range(1, m + 1)))
-    if len(found) > len(_known["dags"]):
-        _known["dags"] = tuple(found)
-    return tuple(found)
+    return tuple(map(_dags, range(n + 1)))  # the small ones first, so that no call goes deep
+
+
+@cache
+def _dags(n: int) -> int:
+    return sum((-1) ** (k + 1) * (math.comb(n, k) * _dags(n - k) << k * (n - k)) for k in range(1, n + 1)) if n else 1
 
 
 def n_arcs_in_all(n: int) -> int:
@@ -64,18 +62,18 @@ def n_arcs_in_all(n: int) -> int:
     >>> [n_arcs_in_all(n) for n in range(5)]
     [0, 0, 2, 48, 2016]
     """
-    dags = dag_numbers(n)
-    found = list(_known["arcs"])
-    for m in range(len(found), n + 1):
-        total = 0
-        for k in range(1, m + 1):
-            pairs = k * (m - k)
-            ways = (found[m - k] << pairs) + (pairs * dags[m - k] << pairs >> 1)
-            total += (-1) ** (k + 1) * math.comb(m, k) * ways
-        found.append(total)
-    if len(found) > len(_known["arcs"]):
-        _known["arcs"] = tuple(found)
-    return found[n]
+    check_nodes(n)
+    return tuple(map(_arcs, range(n + 1)))[n]
+
+
+@cache
+def _arcs(n: int) -> int:
+    total = 0
+    for k in range(1, n + 1):
+        pairs = k * (n - k)
+        ways = (_arcs(n - k) << pairs) + (pairs * _dags(n - k) << pairs >> 1)
+        total += (-1) ** (k + 1) * math.comb(n, k) * ways
+    return total
 
 
 def arc_probability(n: int, odds: Fraction | int = 1) -> Fraction:
@@ -186,7 +184,7 @@ def _weight(free: int, marked: int, arcs: tuple[tuple[int, int], ...], odds: Fra
     """Sum of the weights of all DAGs with `free` nodes more than the `marked` ones, over which the arcs are required.
 
     Each arc weighs `odds`, the required ones 1. Inclusion and exclusion over sets of sources: marked ones in a mask, of
-    the others their number. A required arc must not end in a source; one from a source to the rest is settled there.
+    the others their number. A required arc must not end in a source; one from a source to the rest is counted there.
     """
     everyone = (1 << marked) - 1
     sums: dict[tuple[int, int], Fraction] = {(0, 0): Fraction(1)}
@@ -198,11 +196,11 @@ def _weight(free: int, marked: int, arcs: tuple[tuple[int, int], ...], odds: Fra
             for sources in _submasks(mask):
                 if any(sources >> b & 1 and mask >> a & 1 for a, b in arcs):
                     continue
-                settled = sum(1 for a, b in arcs if sources >> a & 1 and mask >> b & 1)
+                joined = sum(1 for a, b in arcs if sources >> a & 1 and mask >> b & 1)
                 for t in range(0 if sources else 1, u + 1):
                     k = sources.bit_count() + t
                     ways = math.comb(u, t) * sums[mask ^ sources, u - t]
-                    total += (-1) ** (k + 1) * ways * (1 + odds) ** (k * (size - k) - settled)
+                    total += (-1) ** (k + 1) * ways * (1 + odds) ** (k * (size - k) - joined)
             sums[mask, u] = total
     return sums[everyone, free]
 

@@ -8,7 +8,7 @@ import pytest
 
 import mapdag as md
 from mapdag.errors import FileError, ParameterError
-from mapdag.io import TABLE_SUFFIXES, files, tables, write_table
+from mapdag.io import TABLE_SUFFIXES, datasets, files, write_table
 from mapdag.reference import network
 
 ROWS = network("asia").sample(200, seed=1)
@@ -54,7 +54,7 @@ def test_weights_are_a_column_of_their_own(weights, suffix, tmp_path):
 
 def test_blocks_of_rows_leave_no_trace(tmp_path, monkeypatch):
     write_table(ROWS, tmp_path / "whole.csv")
-    monkeypatch.setattr(tables, "_ROWS", 7)
+    monkeypatch.setattr(datasets, "_ROWS", 7)
     write_table(ROWS, tmp_path / "blocks.csv")
     assert (tmp_path / "blocks.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
     assert (tmp_path / "whole.csv").read_bytes() == ROWS.to_polars().write_csv().encode()

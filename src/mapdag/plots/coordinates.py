@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from mapdag.plots.programs import entries, minimise
+from mapdag.plots.programs import differences, minimise
 
 if TYPE_CHECKING:
     from mapdag.plots.layers import Layered
@@ -32,33 +32,26 @@ def place(graph: Layered, rows: Rows, widths: Sequence[float], gap: float) -> Fl
     links = np.array(graph.links, dtype=np.int64).reshape(-1, 2)
     half = np.array([*(width / 2 for width in widths), *([0.0] * (len(graph.layer) - graph.n_real))])
     lean = np.array(_LEAN)[(links >= graph.n_real).sum(axis=1)]
-    x = (_optimum if len(links) <= _OPTIMAL else _settled)(rows, links, lean, half, gap)
+    x = (_optimum if len(links) <= _OPTIMAL else _swept)(rows, links, lean, half, gap)
     left: float = (x - half).min()
     return np.asarray(x - left, dtype=np.float64)
 
 
 def _optimum(rows: Rows, links: Ints, lean: Floats, half: Floats, gap: float) -> Floats:
     """Minimise the weighted sum of abs(x_a - x_b) over the links."""
+    from scipy.sparse import block_array, eye_array
+
     n, m = len(half), len(links)
     beside = np.array([pair for row in rows for pair in pairwise(row)], dtype=np.int64).reshape(-1, 2)
     apart = half[beside].sum(axis=1) + gap
-    # Unknowns: the places, and how far each link leans. lean >= a - b, lean >= b - a, right - left >= apart.
-    each, shift = np.arange(m), n + np.arange(m)
-    terms = [
-        *entries(each, links[:, 0], 1.0),
-        *entries(each, links[:, 1], -1.0),
-        *entries(each, shift, -1.0),
-        *entries(m + each, links[:, 0], -1.0),
-        *entries(m + each, links[:, 1], 1.0),
-        *entries(m + each, shift, -1.0),
-        *entries(2 * m + np.arange(len(beside)), beside[:, 0], 1.0),
-        *entries(2 * m + np.arange(len(beside)), beside[:, 1], -1.0),
-    ]
+    # Unknowns: the places, and how far each link leans. a - b <= lean, b - a <= lean, left - right <= -apart.
+    across, one = differences(links, n), eye_array(m)
+    matrix = block_array([[across, -one], [-across, -one], [differences(beside, n), None]])
     limits = np.concatenate([np.zeros(2 * m), -apart])
-    return minimise(np.concatenate([np.zeros(n), lean]), terms, limits)[:n]
+    return minimise(np.concatenate([np.zeros(n), lean]), matrix, limits)[:n]
 
 
-def _settled(rows: Rows, links: Ints, lean: Floats, half: Floats, gap: float) -> Floats:
+def _swept(rows: Rows, links: Ints, lean: Floats, half: Floats, gap: float) -> Floats:
     """Sweep down and up: pull each layer towards its neighbours, as far as the boxes beside leave room.
 
     Within a layer that is an isotonic regression: least squares with a least distance between neighbours.
