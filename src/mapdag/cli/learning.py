@@ -7,8 +7,6 @@ from typing import Annotated, Any
 
 import typer
 
-from mapdag.bootstrapping import Bootstrap
-from mapdag.bootstrapping import bootstrap as run_bootstrap
 from mapdag.cli.display import count_line, live_line, search_line
 from mapdag.cli.options import (
     DEFAULT_SCORE,
@@ -23,15 +21,17 @@ from mapdag.cli.options import (
     table_options,
     takes,
 )
+from mapdag.crossvalidation import cross_validate
 from mapdag.errors import MapdagError
 from mapdag.io import GRAPH_SUFFIXES, NETWORK_SUFFIXES, check_writable, write_graph, write_network
 from mapdag.objective import parse
+from mapdag.resamples import Bootstrap
+from mapdag.resamples import bootstrap as run_bootstrap
 from mapdag.scores import BDeu
 from mapdag.search import Plan, Result
 from mapdag.search import learn as run_search
 from mapdag.search.warming import warm_up
 from mapdag.theory import find_alpha_star
-from mapdag.validation import cross_validate
 
 
 @takes(read_table=table_options, search=search_options)

@@ -27,8 +27,8 @@ from mapdag.report.parts import (
 )
 
 if TYPE_CHECKING:
-    from mapdag.bootstrapping import Bootstrap
     from mapdag.data import Dataset
+    from mapdag.resamples import Bootstrap
     from mapdag.search import Move, Result
 
 _NAMED = 8  # columns or levels that a sentence names
