@@ -9,20 +9,17 @@ import json
 import shlex
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeAlias
 
 import typer
 
-from mapdag.data import Dataset, read
+import mapdag as md
 from mapdag.errors import FormatError, MapdagError
-from mapdag.graphs import DAG
-from mapdag.io import check_writable, read_arcs, read_graph, read_network
-from mapdag.networks import BayesianNetwork  # noqa: TC001 - annotations are read at run time
-from mapdag.objective import DEFAULT
-from mapdag.plots import check_installed
-from mapdag.reference import network
-from mapdag.report import PAGE_SUFFIXES
+
+if TYPE_CHECKING:
+    from mapdag import DAG, BayesianNetwork, Dataset
 
 Data: TypeAlias = Annotated[str, typer.Argument(metavar="DATA", help="A table: CSV, TSV, Parquet or Arrow.")]
 Network: TypeAlias = Annotated[
@@ -36,7 +33,8 @@ Scores: TypeAlias = Annotated[
     list[str],
     typer.Option("--score", metavar="EXPR", help="Objective; repeat it to use one pass over the data for all."),
 ]
-DEFAULT_SCORE = [str(DEFAULT)]
+DEFAULT_SCORE = "Support(m=3)+MU(c=1)+BDs(alpha=1)"  # str(mapdag.objective.DEFAULT), which takes longer to load
+DEFAULT_SCORES = [DEFAULT_SCORE]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one machine-readable object.")]
 Out: TypeAlias = Annotated[str | None, typer.Option("--out", metavar="FILE", help="Write the result here.")]
 Report: TypeAlias = Annotated[
@@ -50,6 +48,10 @@ class ReadTable(Protocol):
 
     def __call__(self, network: BayesianNetwork | None = None) -> Dataset:
         """Read it."""
+
+
+#: Gives the options of `mapdag.learn` for a table.
+SearchFor: TypeAlias = Callable[["Dataset"], dict[str, Any]]
 
 
 def table_options(  # noqa: PLR0917 - typer calls it by keyword
@@ -97,7 +99,7 @@ def table_options(  # noqa: PLR0917 - typer calls it by keyword
 
     def load(network: BayesianNetwork | None = None) -> Dataset:
         declared = load_network(like) if like is not None else None if levels is not None else network
-        return read(
+        return md.read(
             data,
             levels=levels,
             like=declared,
@@ -167,15 +169,15 @@ def search_options(  # noqa: PLR0917 - same
         int | None, typer.Option("--threads", metavar="T", help="Threads; all cores unless given.")
     ] = None,
     seed: Seed = 0,
-) -> Callable[[Dataset], dict[str, Any]]:
+) -> SearchFor:
     """Make the function that gives the options of `mapdag.learn` for a table."""
 
     def collect(table: Dataset) -> dict[str, Any]:
         found = {
             "search": search,
             "order": order,
-            "required": [] if require is None else read_arcs(require),
-            "forbidden": [] if forbid is None else read_arcs(forbid),
+            "required": [] if require is None else md.read_arcs(require),
+            "forbidden": [] if forbid is None else md.read_arcs(forbid),
             "tiers": load_tiers(tiers),
             "start": None if start is None else with_isolated(load_graph(start), start, table.names),
             "max_parents": max_parents,
@@ -184,9 +186,8 @@ def search_options(  # noqa: PLR0917 - same
             "threads": threads,
             "seed": seed,
         }
-        if effort is not None:
-            found["effort"] = effort
-        return {**found, "restarts": restarts} if restarts else found
+        special = {"effort": effort, "restarts": restarts or None}  # which not every search takes
+        return found | {name: value for name, value in special.items() if value is not None}
 
     return collect
 
@@ -221,11 +222,24 @@ def takes(**groups: Callable[..., Any]) -> Callable[[Callable[..., None]], Calla
     return decorate
 
 
-def check_report(path: str | None) -> None:
-    """Refuse a report that cannot be written, before the work begins."""
+def check_out(path: str | None, *kinds: Literal["graph", "network", "table"]) -> None:
+    """Refuse a file that cannot be written, or for which there is no format, before the work begins."""
     if path is not None:
-        check_installed()
-        check_writable(path, PAGE_SUFFIXES)
+        from mapdag import io
+
+        suffixes = {"graph": io.GRAPH_SUFFIXES, "network": io.NETWORK_SUFFIXES, "table": io.TABLE_SUFFIXES}
+        io.check_writable(path, [suffix for kind in kinds for suffix in suffixes[kind]])
+
+
+def check_page(path: str | None, *, drawn: bool = False) -> None:
+    """Refuse a page that cannot be written, or drawn, before the work begins."""
+    if path is not None:
+        from mapdag.io import check_writable
+        from mapdag.plots import check_installed
+
+        if drawn:
+            check_installed()
+        check_writable(path, md.report.PAGE_SUFFIXES)
 
 
 def command_line() -> str:
@@ -235,28 +249,28 @@ def command_line() -> str:
 
 def load_network(source: str) -> BayesianNetwork:
     """Take a bundled network by its name, or read a file that has parameters."""
-    return network(source) if _is_name(source) else read_network(source)
+    return md.network(source) if _is_name(source) else md.read_network(source)
 
 
 def load_graph(source: str) -> DAG:
     """Take a bundled network's graph by its name, or read any file that holds a graph."""
-    return network(source).dag if _is_name(source) else read_graph(source)
+    return md.network(source).dag if _is_name(source) else md.read_graph(source)
 
 
 def with_isolated(dag: DAG, source: str, nodes: Sequence[str]) -> DAG:
     """Add the nodes that an arc list leaves out because no arc touches them."""
     if not source.lower().removesuffix(".gz").endswith(".csv") or not set(dag.nodes) < set(nodes):
         return dag
-    return DAG(nodes, dag.arcs)
+    return md.DAG(nodes, dag.arcs)
 
 
-def load_either(source: str) -> tuple[DAG, BayesianNetwork | None]:
-    """Read a graph, and the network that it belongs to where the source has parameters too."""
-    dag = load_graph(source)
-    try:
-        return dag, load_network(source)
-    except MapdagError:
-        return dag, None
+def read_with_graph(source: str, read_table: ReadTable) -> tuple[DAG, Dataset]:
+    """Read a graph and a table, with the levels of the network that the graph belongs to where it has parameters."""
+    dag, network = load_graph(source), None
+    with suppress(MapdagError):
+        network = load_network(source)
+    table = read_table(network)
+    return with_isolated(dag, source, table.names), table
 
 
 def _is_name(source: str) -> bool:

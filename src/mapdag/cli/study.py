@@ -13,14 +13,8 @@ import typer
 
 from mapdag.cli.display import columns as align
 from mapdag.cli.display import live_line
-from mapdag.cli.options import Json, command_line, print_json
+from mapdag.cli.options import Json, check_page, command_line, print_json
 from mapdag.errors import MissingExtraError
-from mapdag.io import check_writable
-from mapdag.report import PAGE_SUFFIXES
-from mapdag.study import read_design, status
-from mapdag.study import run as run_study
-from mapdag.study.merging import merge as merge_results
-from mapdag.study.progress import duration
 
 if TYPE_CHECKING:
     from mapdag.study.progress import Progress
@@ -68,6 +62,10 @@ def run(  # noqa: PLR0917 - typer calls it by keyword
     ] = None,
 ) -> None:
     """Run a study, or go on with it: what is done already is not done again."""
+    from mapdag.study import read_design
+    from mapdag.study import run as run_study
+    from mapdag.study.progress import duration
+
     whole = read_design(design, seed=seed)
     chosen = (whole.shortened() if quick else whole).restricted(
         networks=_several(networks),
@@ -98,6 +96,8 @@ def run(  # noqa: PLR0917 - typer calls it by keyword
 @contextmanager
 def _progress() -> Iterator[Callable[[Progress], None]]:
     """Show how far a run is: in place on a terminal, otherwise a line now and then."""
+    from mapdag.study.progress import duration
+
     with live_line(quiet=False) as show:
         last = time.monotonic()
 
@@ -114,6 +114,9 @@ def _progress() -> Iterator[Callable[[Progress], None]]:
 @app.command("status")
 def show_status(directory: Directory, json: Json = False) -> None:
     """Say what is done of the design that a directory was last run with."""
+    from mapdag.study import status
+    from mapdag.study.progress import duration
+
     found = status(directory)
     if json:
         by_network = {share.network: [share.done, share.total] for share in found.progress.networks}
@@ -158,8 +161,7 @@ def report(
 
     from mapdag.study.report import make_report, render_report
 
-    if html is not None:
-        check_writable(html, PAGE_SUFFIXES)
+    check_page(html)
     found = make_report(directory)
     arms = tuple(
         arm for arm in found.arms if columns in (None, arm.panel.columns) and search in (None, arm.panel.search)
@@ -234,5 +236,7 @@ def merge(
     out: Annotated[str, typer.Option("--out", metavar="DIR", help="Where they go; may have results already.")],
 ) -> None:
     """Put the results of several machines together."""
+    from mapdag.study.merging import merge as merge_results
+
     for source, cells in merge_results(directories, out).items():
         typer.echo(f"{source}: {cells:,} new cells")

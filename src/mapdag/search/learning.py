@@ -142,8 +142,8 @@ def learn(
     ----------
     data : Dataset, or anything that `mapdag.read` takes
     objective : Objective, Likelihood, str, or a sequence of them
-        What to maximise: prior + likelihood, ``MU(c=1) + BDs(alpha=1)`` unless given. Several objectives share one
-        cache of family scores and give a tuple of results.
+        What to maximise: prior + likelihood, ``Support() + MU(c=1) + BDs(alpha=1)`` unless given. Several objectives
+        share one cache of family scores and give a tuple of results.
     search : {"orders", "hc", "tabu", "exact"}
         Search over orders of the nodes, which gives the best graphs; hill climbing, which is the fastest; tabu search;
         or the best of all graphs (some twenty nodes; see `docs/search.md`).
