@@ -15,6 +15,7 @@ from mapdag.cli.options import (
     Json,
     Network,
     ReadTable,
+    option,
     print_json,
     read_with_graph,
     table_options,
@@ -35,9 +36,7 @@ _SHOWN = 20
 def diagnose(
     network: Network,
     read_table: ReadTable,
-    score: Annotated[
-        str, typer.Option("--score", metavar="EXPR", help="Objective under which arcs are judged.")
-    ] = DEFAULT_SCORE,
+    score: Annotated[str, option("--score", "EXPR", "Objective under which arcs are judged.")] = DEFAULT_SCORE,
     alpha: Annotated[
         float | None, typer.Option("--alpha", help="For comparing BDeu and BDs where the objective has none.")
     ] = None,

@@ -22,6 +22,7 @@ from mapdag.cli.options import (
     command_line,
     load_graph,
     load_network,
+    option,
     print_json,
     read_with_graph,
     table_options,
@@ -67,7 +68,7 @@ def score(
 def fit(
     network: Network,
     read_table: ReadTable,
-    out: Annotated[str, typer.Option("--out", metavar="FILE", help="Where to write the network: .bif or .json.")],
+    out: Annotated[str, option("--out", "FILE", "Where to write the network: .bif or .json.")],
     alpha: Annotated[float, typer.Option("--alpha", help="Imaginary sample size.")] = 1.0,
     method: Annotated[str, typer.Option("--method", help="bayes, bds or mle.")] = "bayes",
     json: Json = False,
@@ -86,9 +87,7 @@ def fit(
 
 def sample(
     network: Network,
-    out: Annotated[
-        str, typer.Option("--out", metavar="FILE", help="Where to write the rows: .csv, .parquet or .arrow.")
-    ],
+    out: Annotated[str, option("--out", "FILE", "Where to write the rows: .csv, .parquet or .arrow.")],
     n: Annotated[int, typer.Option("-n", "--rows", metavar="N", help="How many rows.")] = 1000,
     seed: Seed = 0,
     json: Json = False,
@@ -127,7 +126,7 @@ def compare(
 def query(
     network: Network,
     nodes: Annotated[list[str], typer.Argument(metavar="NODE...", help="Nodes to ask about.")],
-    given: Annotated[list[str], typer.Option("--given", metavar="NODE=LEVEL", help="Evidence; repeatable.")] = [],  # noqa: B006
+    given: Annotated[list[str], option("--given", "NODE=LEVEL", "Evidence; repeatable.")] = [],  # noqa: B006
     json: Json = False,
 ) -> None:
     """Compute the exact joint probabilities of a few nodes, given evidence."""

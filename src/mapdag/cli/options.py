@@ -6,6 +6,7 @@ import csv
 import functools
 import inspect
 import json
+import math
 import shlex
 import sys
 from collections.abc import Callable, Sequence
@@ -21,6 +22,12 @@ from mapdag.errors import FormatError, MapdagError
 if TYPE_CHECKING:
     from mapdag import DAG, BayesianNetwork, Dataset
 
+
+def option(name: str, metavar: str, explanation: str) -> Any:
+    """Declare an option that takes a value."""
+    return typer.Option(name, metavar=metavar, help=explanation)
+
+
 Data: TypeAlias = Annotated[str, typer.Argument(metavar="DATA", help="A table: CSV, TSV, Parquet or Arrow.")]
 Network: TypeAlias = Annotated[
     str,
@@ -31,16 +38,14 @@ Network: TypeAlias = Annotated[
 ]
 Scores: TypeAlias = Annotated[
     list[str],
-    typer.Option("--score", metavar="EXPR", help="Objective; repeat it to use one pass over the data for all."),
+    option("--score", "EXPR", "Objective; repeat it to use one pass over the data for all."),
 ]
 DEFAULT_SCORE = "Support(m=3)+MU(c=1)+BDs(alpha=1)"  # str(mapdag.objective.DEFAULT), which takes longer to load
 DEFAULT_SCORES = [DEFAULT_SCORE]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one machine-readable object.")]
-Out: TypeAlias = Annotated[str | None, typer.Option("--out", metavar="FILE", help="Write the result here.")]
-Report: TypeAlias = Annotated[
-    str | None, typer.Option("--report", metavar="FILE", help="Write a page to look at in a browser: .html.")
-]
-Seed: TypeAlias = Annotated[int, typer.Option("--seed", metavar="S", help="Seed of whatever is random.")]
+Out: TypeAlias = Annotated[str | None, option("--out", "FILE", "Write the result here.")]
+Report: TypeAlias = Annotated[str | None, option("--report", "FILE", "Write a page to look at in a browser: .html.")]
+Seed: TypeAlias = Annotated[int, option("--seed", "S", "Seed of whatever is random.")]
 
 
 class ReadTable(Protocol):
@@ -56,42 +61,32 @@ SearchFor: TypeAlias = Callable[["Dataset"], dict[str, Any]]
 
 def table_options(  # noqa: PLR0917 - typer calls it by keyword
     data: Data,
-    levels: Annotated[
-        str | None, typer.Option("--levels", metavar="FILE", help="Declared levels: JSON, name -> list of levels.")
-    ] = None,
-    like: Annotated[
-        str | None, typer.Option("--like", metavar="NETWORK", help="Take the declared levels from a network.")
-    ] = None,
+    levels: Annotated[str | None, option("--levels", "FILE", "Declared levels: JSON, name -> list of levels.")] = None,
+    like: Annotated[str | None, option("--like", "NETWORK", "Take the declared levels from a network.")] = None,
     codes: Annotated[
         bool | None,
         typer.Option("--codes/--labels", help="The table holds positions (from 0) in the declared levels, or labels."),
     ] = None,
     missing: Annotated[
-        str, typer.Option("--missing", metavar="HOW", help="Missing values: error, drop (rows) or level (one more).")
+        str, option("--missing", "HOW", "Missing values: error, drop (rows) or level (one more).")
     ] = "error",
     missing_value: Annotated[
-        list[str], typer.Option("--missing-value", metavar="TEXT", help="A text that means missing; repeatable.")
+        list[str], option("--missing-value", "TEXT", "A text that means missing; repeatable.")
     ] = [],  # noqa: B006 - typer copies it
-    drop: Annotated[list[str], typer.Option("--drop", metavar="COLUMN", help="Leave a column out; repeatable.")] = [],  # noqa: B006
+    drop: Annotated[list[str], option("--drop", "COLUMN", "Leave a column out; repeatable.")] = [],  # noqa: B006
     discretize: Annotated[
         list[str],
-        typer.Option(
+        option(
             "--discretize",
-            metavar="[COLUMN=]METHOD",
-            help="quantile, interval or hartemink, quantile(4) for 4 bins, for all continuous columns, or for one; or "
+            "[COLUMN=]METHOD",
+            "quantile, interval or hartemink, quantile(4) for 4 bins, for all continuous columns, or for one; or "
             "cut points for one: age=40,60.",
         ),
     ] = [],  # noqa: B006
-    weights: Annotated[
-        str | None, typer.Option("--weights", metavar="COLUMN", help="Column that counts or weighs the rows.")
-    ] = None,
-    max_levels: Annotated[
-        int, typer.Option("--max-levels", metavar="K", help="More levels are taken for a mistake.")
-    ] = 256,
-    separator: Annotated[
-        str | None, typer.Option("--separator", metavar="C", help="Between the fields of a text.")
-    ] = None,
-    encoding: Annotated[str | None, typer.Option("--encoding", metavar="NAME", help="Encoding of a text file.")] = None,
+    weights: Annotated[str | None, option("--weights", "COLUMN", "Column that counts or weighs the rows.")] = None,
+    max_levels: Annotated[int, option("--max-levels", "K", "More levels are taken for a mistake.")] = 256,
+    separator: Annotated[str | None, option("--separator", "C", "Between the fields of a text.")] = None,
+    encoding: Annotated[str | None, option("--encoding", "NAME", "Encoding of a text file.")] = None,
 ) -> ReadTable:
     """Make the function that reads the table a command works on."""
     if levels is not None and like is not None:
@@ -137,37 +132,21 @@ def _way(text: str) -> str | list[float]:
 def search_options(  # noqa: PLR0917 - same
     search: Annotated[
         str,
-        typer.Option(
-            "--search", metavar="NAME", help="orders (best graphs), hc (hill climbing, fastest), tabu or exact."
-        ),
+        option("--search", "NAME", "orders (best graphs), hc (hill climbing, fastest), tabu or exact."),
     ] = "orders",
-    order: Annotated[
-        str, typer.Option("--order", metavar="NAME", help="How ties are broken: by the data, or by the columns.")
-    ] = "data",
-    require: Annotated[
-        str | None, typer.Option("--require", metavar="FILE", help="Arcs that must be there (CSV: from,to).")
-    ] = None,
-    forbid: Annotated[
-        str | None, typer.Option("--forbid", metavar="FILE", help="Arcs that must not be there (CSV: from,to).")
-    ] = None,
-    tiers: Annotated[
-        str | None, typer.Option("--tiers", metavar="FILE", help="Temporal order: one tier per line, or JSON.")
-    ] = None,
-    start: Annotated[str | None, typer.Option("--start", metavar="NETWORK", help="Graph to start from.")] = None,
-    max_parents: Annotated[
-        int | None, typer.Option("--max-parents", metavar="K", help="Most parents of a node.")
-    ] = None,
-    max_iter: Annotated[int | None, typer.Option("--max-iter", metavar="K", help="Most moves to make.")] = None,
+    order: Annotated[str, option("--order", "NAME", "How ties are broken: by the data, or by the columns.")] = "data",
+    require: Annotated[str | None, option("--require", "FILE", "Arcs that must be there (CSV: from,to).")] = None,
+    forbid: Annotated[str | None, option("--forbid", "FILE", "Arcs that must not be there (CSV: from,to).")] = None,
+    tiers: Annotated[str | None, option("--tiers", "FILE", "Temporal order: one tier per line, or JSON.")] = None,
+    start: Annotated[str | None, option("--start", "NETWORK", "Graph to start from.")] = None,
+    max_parents: Annotated[int | None, option("--max-parents", "K", "Most parents of a node.")] = None,
+    max_iter: Annotated[int | None, option("--max-iter", "K", "Most moves to make.")] = None,
     effort: Annotated[
-        float | None, typer.Option("--effort", metavar="X", help="Multiple of the usual work of a search over orders.")
+        float | None, option("--effort", "X", "Multiple of the usual work of a search over orders.")
     ] = None,
-    restarts: Annotated[int, typer.Option("--restarts", metavar="R", help="Random restarts of hill climbing.")] = 0,
-    time_limit: Annotated[
-        float | None, typer.Option("--time-limit", metavar="S", help="Seconds; then the best graph so far.")
-    ] = None,
-    threads: Annotated[
-        int | None, typer.Option("--threads", metavar="T", help="Threads; all cores unless given.")
-    ] = None,
+    restarts: Annotated[int, option("--restarts", "R", "Random restarts of hill climbing.")] = 0,
+    time_limit: Annotated[float | None, option("--time-limit", "S", "Seconds; then the best graph so far.")] = None,
+    threads: Annotated[int | None, option("--threads", "T", "Threads; all cores unless given.")] = None,
     seed: Seed = 0,
 ) -> SearchFor:
     """Make the function that gives the options of `mapdag.learn` for a table."""
@@ -304,9 +283,7 @@ def _finite(value: Any) -> Any:
         return {key: _finite(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_finite(item) for item in value]
-    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):  # noqa: PLR0124 - NaN
-        return None
-    return value
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _text(path: str) -> str:

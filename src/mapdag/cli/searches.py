@@ -21,6 +21,7 @@ from mapdag.cli.options import (
     check_out,
     check_page,
     command_line,
+    option,
     print_json,
     search_options,
     table_options,
@@ -37,9 +38,7 @@ def learn(
     read_table: ReadTable,
     search: SearchFor,
     score: Scores = DEFAULT_SCORES,
-    bootstrap: Annotated[
-        int, typer.Option("--bootstrap", metavar="R", help="Tell the strength of each arc, from R resamples.")
-    ] = 0,
+    bootstrap: Annotated[int, option("--bootstrap", "R", "Tell the strength of each arc, from R resamples.")] = 0,
     out: Out = None,
     report: Report = None,
     json: Json = False,
@@ -48,9 +47,9 @@ def learn(
 
     Arcs marked -- are reversible: an equivalent graph has them the other way round, so read no direction into them.
     """
-    for option, given in (("--out", out), ("--report", report), ("--bootstrap", bootstrap or None)):
+    for name, given in (("--out", out), ("--report", report), ("--bootstrap", bootstrap or None)):
         if given is not None and len(score) > 1:
-            raise MapdagError(f"{option} takes the result of one --score, got several")
+            raise MapdagError(f"{name} takes the result of one --score, got several")
     check_out(out, "graph", "network")
     check_page(report, drawn=True)
     objectives = [md.parse(each) for each in score]
@@ -83,7 +82,7 @@ def learn(
 def bootstrap(
     read_table: ReadTable,
     search: SearchFor,
-    score: Annotated[str, typer.Option("--score", metavar="EXPR", help="Objective.")] = DEFAULT_SCORE,
+    score: Annotated[str, option("--score", "EXPR", "Objective.")] = DEFAULT_SCORE,
     replicates: Annotated[int, typer.Option("-R", "--replicates", metavar="R", help="Resamples.")] = 200,
     threshold: Annotated[float | None, typer.Option("--threshold", help="Instead of the one found from data.")] = None,
     out: Out = None,
@@ -116,7 +115,7 @@ def cv(
     read_table: ReadTable,
     search: SearchFor,
     score: Scores = DEFAULT_SCORES,
-    folds: Annotated[int, typer.Option("--folds", metavar="K", help="Parts; each is held out once.")] = 10,
+    folds: Annotated[int, option("--folds", "K", "Parts; each is held out once.")] = 10,
     alpha: Annotated[float, typer.Option("--alpha", help="Imaginary sample size of the parameters.")] = 1.0,
     json: Json = False,
 ) -> None:
@@ -147,8 +146,8 @@ def cv(
 def alpha(
     read_table: ReadTable,
     search: SearchFor,
-    first: Annotated[float, typer.Option("--first", metavar="ALPHA", help="First alpha.")] = 1.0,
-    rounds: Annotated[int, typer.Option("--rounds", metavar="K", help="Most graphs to learn.")] = 25,
+    first: Annotated[float, option("--first", "ALPHA", "First alpha.")] = 1.0,
+    rounds: Annotated[int, option("--rounds", "K", "Most graphs to learn.")] = 25,
     json: Json = False,
 ) -> None:
     """Find Steck's optimal imaginary sample size for BDeu: learn, estimate alpha, learn again, until it settles."""

@@ -13,7 +13,7 @@ import typer
 
 from mapdag.cli.display import columns as align
 from mapdag.cli.display import live_line
-from mapdag.cli.options import Json, check_page, command_line, print_json
+from mapdag.cli.options import Json, check_page, command_line, option, print_json
 from mapdag.errors import MissingExtraError
 
 if TYPE_CHECKING:
@@ -37,29 +37,19 @@ def _only(name: str, what: str) -> Any:
 @app.command("run")
 def run(  # noqa: PLR0917 - typer calls it by keyword
     design: Annotated[str, typer.Argument(metavar="DESIGN", help="paper, quick, or a TOML file.")],
-    out: Annotated[str, typer.Option("--out", metavar="DIR", help="Where the results go.")],
-    workers: Annotated[
-        int | None, typer.Option("--workers", metavar="N", help="Processes; all cores unless given.")
-    ] = None,
-    time_limit: Annotated[
-        float | None, typer.Option("--time-limit", metavar="SECONDS", help="Begin no new cell after that.")
-    ] = None,
-    grace: Annotated[
-        float, typer.Option("--grace", metavar="SECONDS", help="For cells in flight at the time limit.")
-    ] = 10.0,
-    order: Annotated[
-        str, typer.Option("--order", metavar="HOW", help="What comes first: cheapest or longest.")
-    ] = "cheapest",
+    out: Annotated[str, option("--out", "DIR", "Where the results go.")],
+    workers: Annotated[int | None, option("--workers", "N", "Processes; all cores unless given.")] = None,
+    time_limit: Annotated[float | None, option("--time-limit", "SECONDS", "Begin no new cell after that.")] = None,
+    grace: Annotated[float, option("--grace", "SECONDS", "For cells in flight at the time limit.")] = 10.0,
+    order: Annotated[str, option("--order", "HOW", "What comes first: cheapest or longest.")] = "cheapest",
     quick: Annotated[bool, typer.Option("--quick", help="A small part of the design, for a first look.")] = False,
-    seed: Annotated[int | None, typer.Option("--seed", metavar="S", help="Another seed than the design's.")] = None,
+    seed: Annotated[int | None, option("--seed", "S", "Another seed than the design's.")] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Throw away results of another seed or version.")] = False,
     networks: Annotated[str | None, _only("--networks", "networks")] = None,
     sizes: Annotated[str | None, _only("--sizes", "sizes of samples, n/p")] = None,
     columns: Annotated[str | None, _only("--columns", "orders of the columns: file, shuffled")] = None,
     searches: Annotated[str | None, _only("--searches", "searches")] = None,
-    replicates: Annotated[
-        int | None, typer.Option("--replicates", metavar="K", help="The first K samples only.")
-    ] = None,
+    replicates: Annotated[int | None, option("--replicates", "K", "The first K samples only.")] = None,
 ) -> None:
     """Run a study, or go on with it: what is done already is not done again."""
     from mapdag.study import read_design
@@ -139,22 +129,14 @@ def show_status(directory: Directory, json: Json = False) -> None:
 @app.command("report")
 def report(
     directory: Directory,
-    form: Annotated[str, typer.Option("--format", metavar="HOW", help="text, markdown, latex or csv.")] = "text",
-    columns: Annotated[str | None, typer.Option("--columns", metavar="HOW", help="Only file, or shuffled.")] = None,
-    search: Annotated[str | None, typer.Option("--search", metavar="NAME", help="Only this search.")] = None,
+    form: Annotated[str, option("--format", "HOW", "text, markdown, latex or csv.")] = "text",
+    columns: Annotated[str | None, option("--columns", "HOW", "Only file, or shuffled.")] = None,
+    search: Annotated[str | None, option("--search", "NAME", "Only this search.")] = None,
     claims: Annotated[bool, typer.Option("--claims", help="Only the claims.")] = False,
-    compare: Annotated[
-        list[str], typer.Option("--compare", metavar="EXPR", help="Instead: compare objectives; give two or more.")
-    ] = [],  # noqa: B006 - typer copies it
-    metric: Annotated[
-        str, typer.Option("--metric", metavar="NAME", help="To compare by: shd, arcs, loglik, precision, recall.")
-    ] = "shd",
-    out: Annotated[
-        str | None, typer.Option("--out", metavar="DIR", help="Write all formats, comparisons and figures there.")
-    ] = None,
-    html: Annotated[
-        str | None, typer.Option("--html", metavar="FILE", help="Write a page to look at in a browser: .html.")
-    ] = None,
+    compare: Annotated[list[str], option("--compare", "EXPR", "Instead: compare objectives; give two or more.")] = [],  # noqa: B006 - typer copies it
+    metric: Annotated[str, option("--metric", "NAME", "To compare by: shd, arcs, loglik, precision, recall.")] = "shd",
+    out: Annotated[str | None, option("--out", "DIR", "Write all formats, comparisons and figures there.")] = None,
+    html: Annotated[str | None, option("--html", "FILE", "Write a page to look at in a browser: .html.")] = None,
 ) -> None:
     """Print the paper's nine tables and every claim of its section 4, beside what was measured."""
     from dataclasses import replace
@@ -222,7 +204,7 @@ def _write_files(found: Report, out: str) -> None:
 @app.command("export")
 def export(
     directory: Directory,
-    out: Annotated[str, typer.Option("--out", metavar="FILE", help="Ends in .csv, .csv.gz or .parquet.")],
+    out: Annotated[str, option("--out", "FILE", "Ends in .csv, .csv.gz or .parquet.")],
 ) -> None:
     """Write all rows to one file."""
     from mapdag.study.export import export as write_rows
@@ -233,7 +215,7 @@ def export(
 @app.command("merge")
 def merge(
     directories: Annotated[list[str], typer.Argument(metavar="DIR...", help="Results of the same study.")],
-    out: Annotated[str, typer.Option("--out", metavar="DIR", help="Where they go; may have results already.")],
+    out: Annotated[str, option("--out", "DIR", "Where they go; may have results already.")],
 ) -> None:
     """Put the results of several machines together."""
     from mapdag.study.merging import merge as merge_results

@@ -8,12 +8,12 @@ from typing import Annotated
 import typer
 
 from mapdag.cli.display import columns, live_line
-from mapdag.cli.options import Json, Seed, print_json
+from mapdag.cli.options import Json, Seed, option, print_json
 from mapdag.errors import FileError
 
 
 def theory(
-    out: Annotated[str, typer.Option("--out", metavar="DIR", help="Folder for figures (SVG, PNG) and tables (CSV).")],
+    out: Annotated[str, option("--out", "DIR", "Folder for figures (SVG, PNG) and tables (CSV).")],
     quick: Annotated[bool, typer.Option("--quick", help="Small grids, for a first look: seconds.")] = False,
     seed: Seed = 1,
     json: Json = False,
