@@ -82,10 +82,9 @@ class LogLinear(Prior):
     def _split(self) -> tuple[list[tuple[float, Any]], list[tuple[float, Any]]]:
         """Features that are sums over arcs, and the others, each with its weight."""
         assert self.weights is not None
-        arcwise, others = [], []
-        for weight, feature in zip(self.weights, self.features, strict=True):
-            (arcwise if isinstance(feature, Mapping) or feature == "arcs" else others).append((weight, feature))
-        return arcwise, others
+        pairs = list(zip(self.weights, self.features, strict=True))
+        arcwise = [pair for pair in pairs if isinstance(pair[1], Mapping) or pair[1] == "arcs"]
+        return arcwise, [pair for pair in pairs if not (isinstance(pair[1], Mapping) or pair[1] == "arcs")]
 
     def log_odds(self, nodes: Sequence[str]) -> Floats:
         """Weighted values of the features that are sums over arcs."""
