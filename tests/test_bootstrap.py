@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 import mapdag as md
 from golden_data import dataset
-from mapdag.bootstrapping import resample
 from mapdag.errors import CycleError, ParameterError
+from mapdag.resamples import resample
 
 ASIA = dataset("asia_1000")
 

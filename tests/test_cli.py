@@ -13,6 +13,8 @@ import pytest
 
 import mapdag as md
 from golden_data import figures
+from mapdag.cli.options import DEFAULT_SCORE
+from mapdag.objective import DEFAULT
 
 CENSUS = """\
 age group;Beschäftigung;years of school;"income > 50k";país
@@ -43,6 +45,10 @@ def test_learn_prints_the_graph_and_writes_the_network(run, asia, tmp_path):
     data = md.read(asia, like=md.network("asia"))
     assert learned.dag == md.learn(data, "BDeu(1)").dag
     assert learned == md.learn(data, "BDeu(1)").fit(alpha=1)
+
+
+def test_the_default_score_is_that_of_the_library():
+    assert str(DEFAULT) == DEFAULT_SCORE
 
 
 def test_learn_as_json_has_every_promised_key(run, asia):
@@ -330,7 +336,7 @@ def test_missing_values_and_columns_can_be_dealt_with(run, tmp_path):
         (["learn", "--seed", "-7"], "seed must be a whole number of at least 0, got -7"),
         (["learn", "--max-iter", "0"], "max_iter must be"),
         (["learn", "--search", "tabu", "--restarts", "2"], "--search tabu takes memory, patience, not 'restarts'"),
-        (["learn", "--score", "BDeu(1/0)"], "divided by zero"),
+        (["learn", "--score", "BDeu(1/0)"], "division by zero"),
         (["bootstrap", "--threads", "-1"], "threads must be"),
         (["bootstrap", "-R", "0"], "R must be"),
         (["cv", "--folds", "1"], "folds must be"),
@@ -362,7 +368,7 @@ def test_what_was_learned_is_shown_even_if_it_cannot_be_written(run, tmp_path, m
         raise md.errors.FileError("out.bif: no space left on the disk")
 
     md.network("asia").sample(300, seed=3).to_polars().write_csv(tmp_path / "asia.csv")
-    monkeypatch.setattr("mapdag.cli.learning.write_network", fail)
+    monkeypatch.setattr("mapdag.io.write_network", fail)
     code, out, err = run("learn", tmp_path / "asia.csv", "--json", "--out", tmp_path / "out.bif")
     assert code == 2
     assert json.loads(out)["converged"]
@@ -413,7 +419,7 @@ def test_unexpected_errors_are_one_sentence(run, asia, monkeypatch):
     def broken(*_, **__):
         raise RuntimeError("oops")
 
-    monkeypatch.setattr("mapdag.cli.learning.run_search", broken)
+    monkeypatch.setattr("mapdag.search.learn", broken)
     code, _, err = run("learn", asia)
     assert code == 2
     assert "internal error, please report it: RuntimeError: oops" in err
@@ -426,7 +432,7 @@ def test_ctrl_c_is_exit_code_130(run, asia, monkeypatch):
     def pressed(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("mapdag.cli.learning.cross_validate", pressed)
+    monkeypatch.setattr("mapdag.crossvalidation.cross_validate", pressed)
     assert run("cv", asia)[0] == 130
 
 

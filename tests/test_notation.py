@@ -1,6 +1,10 @@
 """The notation of objectives: what is printed is read back, and errors point at their place."""
 
+import warnings
+
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 import mapdag as md
 from mapdag.errors import NotationError, ParameterError
@@ -29,6 +33,9 @@ from mapdag.errors import NotationError, ParameterError
         ("BD(a=0.3)", "U+BD(a=0.3)"),
         ("LogLik", "U+LogLik"),
         ("BDJ", "U+BDJ"),
+        ("\n MU(c = 1)\n + BDs\n", "MU(c=1)+BDs(alpha=1)"),
+        ("CS({('A', 'B'): 0.8})+BDeu(1)", 'CS(table={"A->B": 0.8})+BDeu(alpha=1)'),
+        (r"VSP({'a\d': +1/2})+BIC", r'VSP(beta={"a\\d": 0.5})+BIC'),
     ],
 )
 def test_an_expression_is_read_and_printed(text, printed):
@@ -52,6 +59,46 @@ def test_an_expression_is_read_and_printed(text, printed):
 def test_nasty_names_survive_the_notation(prior):
     objective = prior + md.BIC()
     assert md.parse(str(objective)) == objective
+
+
+names = st.text(min_size=1)
+probabilities = st.floats(0.01, 0.99)
+priors = st.one_of(
+    st.just(md.U()),
+    st.builds(md.MU, beta=probabilities),
+    st.builds(md.MU, c=st.floats(1, 4.99)),
+    st.builds(md.VSP, st.dictionaries(names, probabilities, max_size=3), default=probabilities),
+    st.builds(md.CS, st.dictionaries(st.tuples(names, names), st.floats(0, 0.5), max_size=3)),
+    st.builds(md.MaxParents, st.integers(0, 2**52)),
+    st.builds(md.Support, st.floats(0, exclude_min=True, allow_infinity=False)),
+    st.builds(md.LogLinear, st.lists(st.sampled_from(["arcs", "roots"]), max_size=2), lam=st.floats(-1e9, 1e9)),
+)
+likelihoods = st.one_of(
+    st.sampled_from([md.K2(), md.BDJ(), md.BIC(), md.AIC(), md.fNML(), md.qNML(), md.LogLik()]),
+    st.builds(md.BDs, st.floats(0, exclude_min=True, allow_infinity=False)),
+    st.builds(md.eBIC, st.floats(0, 1e300)),
+)
+
+
+@given(priors, priors, likelihoods)
+def test_whatever_is_printed_is_read_back(first, second, likelihood):
+    objective = first + second + likelihood
+    assert md.parse(str(objective)) == objective
+
+
+pieces = st.sampled_from([*"()[]{},:=+-*/\\\"'#;. \n\0\ud800ü1", "MU", "BDs", "c", "1e400", "->", "if", "lambda", "0x"])
+
+
+@given(st.one_of(st.text(), st.lists(pieces).map("".join)))
+@example("U+" * 20_000 + "BDs")
+@example("-" * 20_000 + "1")
+def test_every_text_is_read_or_pointed_at(text):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            assert isinstance(md.parse(text), md.Objective)
+        except NotationError as error:
+            assert 0 <= error.position <= len(text)  # noqa: PT017 - it need not be raised
 
 
 def test_explicit_pairs_are_not_ambiguous():
@@ -92,31 +139,44 @@ def test_only_priors_and_one_likelihood_can_be_added():
         ("BDeu+BDs", 5, "two likelihoods"),
         ("MU(c=1)+BDx(1)", 8, r"no prior or likelihood is called 'BDx'; did you mean BD"),
         ("Foo", 0, "Likelihoods: BDeu, BDs, K2"),
-        ("BDs(alpha=1", 11, "expected ','"),
+        ("BDs(alpha=1", 3, r"'\(' was never closed"),
         ("BDs(beta=1)", 4, "BDs takes alpha, not 'beta'"),
         ("K2(3)", 0, r"K2 takes \(\)"),
         ("K2(a=3)", 3, "takes no parameters"),
         ("BDs(alpha=1, alpha=2)", 13, "given twice"),
-        ("MU(beta=1/2, 3)", 13, "cannot follow"),
+        ("MU(beta=1/2, 3)", 14, "positional argument follows keyword argument"),
         ("BDs(alpha=-1)", 10, "alpha must be a positive number, got -1.0"),
         ("MU(beta=1)+K2", 8, "strictly between 0 and 1"),
         ("BDeu(0)", 5, "alpha must be a positive number, got 0"),
-        ("BDeu(1/0)", 5, "divided by zero"),
+        ("BDeu(1/0)", 5, "no number: float division by zero"),
+        (f"BDeu(1{'0' * 400})", 5, "no number: int too large"),
         ('MaxParents("a")+BIC', 11, "m must be a whole number"),
         ("MaxParents(1e400)+BIC", 11, "m must be a whole number"),
         ('CS({"A->B": "x"})+BIC', 0, "one or three probabilities"),
         ('CS([["A"]])+BIC', 0, "a row of CS"),
         ('CS("abc")+BIC', 0, "mapping or rows"),
         ("CS({[1, 2]: 0.5})+BIC", 0, "an arc must be written"),
-        ("CS({{}: 0.5})+BIC", 6, "before the colon"),
+        ("CS({{}: 0.5})+BIC", 4, "before the colon"),
+        ("CS({[[]]: 0.5})+BIC", 4, "before the colon"),
+        ("CS({**BIC})+BIC", 6, "before the colon"),
         ('LogLinear(["arcs"], ["x"])+BIC', 20, "weights and lam must be finite"),
         ('LogLinear("arcs", [1], "x")+BIC', 18, "weights and lam must be finite"),
         ('LogLinear([{"A->B": "x"}])+BIC', 0, "finite number"),
-        ("BD([[[[[[[[[[1]]]]]]]]]])", 11, "too deep"),
-        ("BDs & MU", 4, "cannot read '&'"),
-        ("BDs MU", 4, r"expected '\+' or the end"),
-        ("BDs(alpha=)", 10, "expected a number"),
-        ("BDs(1,,2)", 6, "expected a number"),
+        (f"BD({'[' * 300}", 202, "too many nested parentheses"),
+        ("BDs & MU", 6, r"expected '\+' before this"),
+        ("BDs MU", 4, "cannot read 'M' here; objectives are written as in 'Support"),
+        ("BDs(1,,2)", 6, "cannot read ',' here"),
+        ("BDs(1, alpha=2)", 7, "alpha is given twice"),
+        ("BDs(*MU)", 4, "expected a number"),
+        ("BDs(**MU)", 4, r"BDs takes alpha, not '\*\*'"),
+        ("BDs(alpha=None)", 10, "expected a number"),
+        ("BDs(alpha=True)", 10, "expected a number"),
+        ("BDs(alpha=print())", 10, "expected a number"),
+        ("md.BDs(1)", 0, "expected a prior"),
+        ("BDs(1)(2)", 0, "expected a prior"),
+        ("BDs(alpha=$)", 10, r"cannot read '\$' here"),
+        ("CS({'A->B: 0.5})+BIC", 4, "unterminated string literal\n"),
+        ('  CS({"ü->é": 0.5}) + BDs(alpha=-1)', 32, "alpha must be a positive number"),
         ("MU(1, 2, 3)+BIC", 0, "MU takes"),
     ],
 )

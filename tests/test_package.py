@@ -37,6 +37,15 @@ def test_importing_the_package_loads_nothing_heavy():
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.parametrize("asked", [["--version"], ["--help"], ["learn", "--help"], ["study", "--help"]])
+def test_help_loads_nothing_heavy(asked):
+    heavy = ("numpy", "numba", "polars", "rich", "matplotlib")
+    code = f"import sys; sys.argv[1:] = {asked}\nfrom mapdag.cli import main\ntry:\n  main()\nexcept SystemExit:\n"
+    code += f"  print('heavy:', [m for m in {heavy} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("heavy: []\n")
+
+
 @pytest.mark.parametrize(
     "error",
     [

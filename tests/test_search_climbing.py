@@ -3,9 +3,11 @@
 import inspect
 import itertools
 import math
+import re
 import signal
 import threading
 import time
+from dataclasses import fields
 
 import numpy as np
 import pytest
@@ -16,7 +18,7 @@ import mapdag as md
 from golden_data import dataset
 from mapdag.errors import CycleError, GraphError, MapdagWarning, ParameterError
 from mapdag.objective import FamilyScores
-from mapdag.search import FamilyCache, store
+from mapdag.search import SEARCHES, FamilyCache, LearnOptions, Options, store
 from mapdag.search.moves import TOLERANCE
 from strategies import as_dataset, small_data
 
@@ -334,7 +336,15 @@ def test_searches_have_names():
     data = dataset("asia_1000")
     assert md.hill_climb(data, "BIC", max_parents=2).dag == md.learn(data, "BIC", search="hc", max_parents=2).dag
     assert md.tabu(data, "BIC").trace == md.learn(data, "BIC", search="tabu").trace
-    assert "max_parents" in inspect.signature(md.learn).parameters
+
+
+def test_every_option_is_declared_and_documented():
+    searches = [inspect.signature(search).parameters.values() for search in SEARCHES.values()]
+    special = {p.name for parameters in searches for p in parameters if p.kind is p.KEYWORD_ONLY}
+    general = {field.name for kind in (md.Constraints, Options) for field in fields(kind)}
+    own = {"constraints", "catch_interrupt", "cancel"}
+    assert set(LearnOptions.__annotations__) == {"search", "order"} | special | general - own
+    assert set(LearnOptions.__annotations__) <= set(re.findall(r"\w+", md.learn.__doc__))
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mapdag import errors, report, theory
-    from mapdag.bootstrapping import Bootstrap, bootstrap
     from mapdag.contracts import Likelihood, Objective, Prior
     from mapdag.counts import Counter, CountTable
+    from mapdag.crossvalidation import CrossValidation, cross_validate
     from mapdag.data import Cuts, Dataset, discretize, read
     from mapdag.graphs import (
         CPDAG,
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from mapdag.objective import Score, parse, score
     from mapdag.priors import CS, MU, VSP, LogLinear, MaxParents, Support, U
     from mapdag.reference import catalogue, network
+    from mapdag.resamples import Bootstrap, bootstrap
     from mapdag.scores import AIC, BD, BDJ, BIC, K2, BDeu, BDs, Custom, LogLik, eBIC, fNML, qNML
     from mapdag.search import ArcPosteriors, Constraints, Result, arc_posteriors, best_dags, hill_climb, learn, tabu
     from mapdag.theory import Diagnosis, alpha_star, diagnose
-    from mapdag.validation import CrossValidation, cross_validate
 
 __version__ = "0.1.0"
 
@@ -113,9 +113,9 @@ __all__ = [
 ]
 
 _HOME = {
-    "mapdag.bootstrapping": "Bootstrap bootstrap",
     "mapdag.contracts": "Likelihood Objective Prior",
     "mapdag.counts": "CountTable Counter",
+    "mapdag.crossvalidation": "CrossValidation cross_validate",
     "mapdag.data": "Cuts Dataset discretize read",
     "mapdag.graphs": "CPDAG DAG Comparison compare hamming meek_closure n_dags random_dag shd uniform_dag",
     "mapdag.io": "read_arcs read_graph read_network write_graph write_network write_table",
@@ -123,10 +123,10 @@ _HOME = {
     "mapdag.objective": "Score parse score",
     "mapdag.priors": "CS MU VSP LogLinear MaxParents Support U",
     "mapdag.reference": "catalogue network",
+    "mapdag.resamples": "Bootstrap bootstrap",
     "mapdag.scores": "AIC BD BDJ BIC K2 BDeu BDs Custom LogLik eBIC fNML qNML",
     "mapdag.search": "ArcPosteriors Constraints Result arc_posteriors best_dags hill_climb learn tabu",
     "mapdag.theory": "Diagnosis alpha_star diagnose",
-    "mapdag.validation": "CrossValidation cross_validate",
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names.split()}
 _MODULES = ("errors", "report", "theory")

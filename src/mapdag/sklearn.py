@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 __all__ = ["StructureLearner"]
 
+_PASSED_ON = ("search", "required", "forbidden", "tiers", "max_parents", "max_iter", "time_limit")
+
 
 class StructureLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Learn the DAG with the highest posterior score.
@@ -135,19 +137,9 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         if not isinstance(table, Dataset):
             self._cuts = self._choose_cuts(table)
             table = read(table, levels=self.levels, missing=self.missing, discretize=self._cuts)  # type: ignore[arg-type]
-        self.result_: Result = learn(
-            table,
-            self.objective,
-            search=self.search,
-            required=self.required,
-            forbidden=self.forbidden,
-            tiers=self.tiers,
-            max_parents=self.max_parents,
-            max_iter=self.max_iter,
-            time_limit=self.time_limit,
-            seed=0 if self.random_state is None else self.random_state,
-            threads=self.n_jobs,
-        )
+        options: dict[str, Any] = {name: getattr(self, name) for name in _PASSED_ON}
+        seed = 0 if self.random_state is None else self.random_state
+        self.result_: Result = learn(table, self.objective, **options, seed=seed, threads=self.n_jobs)
         self.dag_: DAG = self.result_.dag
         self.cpdag_: CPDAG = self.result_.cpdag
         self.score_: float = self.result_.score

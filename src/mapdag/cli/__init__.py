@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 
 
 def main() -> None:
     """Run the command line; errors are one sentence on standard error and exit code 2, Ctrl-C is exit code 130."""
+    gc.set_threshold(100_000)  # what is loaded stays; to look for garbage all the while takes a twentieth of the time
     try:
         from mapdag.cli.app import run
 

@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -22,6 +20,8 @@ _AT_FIRST = "starting (the first run compiles for this CPU, which takes about a 
 @contextmanager
 def live_line(*, quiet: bool) -> Iterator[Callable[[str], None]]:
     """Give a function that shows a line of text in place, on a terminal only."""
+    from rich.console import Console
+
     console = Console(stderr=True)
     if quiet or not console.is_terminal:
         yield lambda _: None

@@ -3,52 +3,47 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+import mapdag as md
 from mapdag.cli.display import columns
 from mapdag.cli.options import (
-    DEFAULT_SCORE,
+    DEFAULT_SCORES,
     Json,
     Network,
+    ReadTable,
     Report,
     Scores,
     Seed,
-    check_report,
+    check_out,
+    check_page,
     command_line,
-    load_either,
     load_graph,
     load_network,
+    option,
     print_json,
+    read_with_graph,
     table_options,
     takes,
     with_isolated,
 )
 from mapdag.errors import MapdagError
-from mapdag.graphs import compare as compare_graphs
-from mapdag.io import NETWORK_SUFFIXES, TABLE_SUFFIXES, check_writable, write_network, write_table
-from mapdag.networks import fit as fit_network
-from mapdag.objective import parse
-from mapdag.objective import score as score_graph
-from mapdag.reference import catalogue
-from mapdag.report import write_comparison
 
 
 @takes(read_table=table_options)
 def score(
     network: Network,
-    read_table: Any,
-    score: Scores = DEFAULT_SCORE,
+    read_table: ReadTable,
+    score: Scores = DEFAULT_SCORES,
     by_node: Annotated[bool, typer.Option("--by-node", help="Show each node's family too.")] = False,
     json: Json = False,
 ) -> None:
     """Score a given graph: log prior + log likelihood."""
-    dag, whole = load_either(network)
-    table = read_table(whole)
-    dag = with_isolated(dag, network, table.names)
-    objectives = [parse(each) for each in score]
-    found = list(zip(objectives, score_graph(dag, table, objectives), strict=True))
+    dag, table = read_with_graph(network, read_table)
+    objectives = [md.parse(each) for each in score]
+    found = list(zip(objectives, md.score(dag, table, objectives), strict=True))
     if json:
         results = [
             {
@@ -72,19 +67,17 @@ def score(
 @takes(read_table=table_options)
 def fit(
     network: Network,
-    read_table: Any,
-    out: Annotated[str, typer.Option("--out", metavar="FILE", help="Where to write the network: .bif or .json.")],
+    read_table: ReadTable,
+    out: Annotated[str, option("--out", "FILE", "Where to write the network: .bif or .json.")],
     alpha: Annotated[float, typer.Option("--alpha", help="Imaginary sample size.")] = 1.0,
     method: Annotated[str, typer.Option("--method", help="bayes, bds or mle.")] = "bayes",
     json: Json = False,
 ) -> None:
     """Estimate the parameters of a graph from data, and write the network."""
-    check_writable(out, NETWORK_SUFFIXES)
-    dag, whole = load_either(network)
-    table = read_table(whole)
-    dag = with_isolated(dag, network, table.names)
-    fitted = fit_network(dag, table, alpha=alpha, method=method)  # type: ignore[arg-type]  # checked there
-    write_network(fitted, out)
+    check_out(out, "network")
+    dag, table = read_with_graph(network, read_table)
+    fitted = md.fit(dag, table, alpha=alpha, method=method)  # type: ignore[arg-type]  # checked there
+    md.write_network(fitted, out)
     value = fitted.log_likelihood(table)
     if json:
         print_json({"out": out, "parameters": fitted.n_parameters, "log_likelihood": value})
@@ -94,17 +87,15 @@ def fit(
 
 def sample(
     network: Network,
-    out: Annotated[
-        str, typer.Option("--out", metavar="FILE", help="Where to write the rows: .csv, .parquet or .arrow.")
-    ],
+    out: Annotated[str, option("--out", "FILE", "Where to write the rows: .csv, .parquet or .arrow.")],
     n: Annotated[int, typer.Option("-n", "--rows", metavar="N", help="How many rows.")] = 1000,
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
     """Draw rows from a network."""
-    check_writable(out, TABLE_SUFFIXES)
+    check_out(out, "table")
     data = load_network(network).sample(n, seed=seed)
-    write_table(data, out)
+    md.write_table(data, out)
     if json:
         print_json({"out": out, "rows": data.n_rows, "columns": data.n_columns})
     else:
@@ -118,12 +109,12 @@ def compare(
     json: Json = False,
 ) -> None:
     """Compare two graphs: structural Hamming distance, arcs found, missed and made up."""
-    check_report(report)
+    check_page(report, drawn=True)
     first, second = load_graph(a), load_graph(b)
     first, second = with_isolated(first, a, second.nodes), with_isolated(second, b, first.nodes)
-    found = compare_graphs(first, second)
+    found = md.compare(first, second)
     if report is not None:
-        write_comparison(first, second, report, names=(a, b), command=command_line())
+        md.report.write_comparison(first, second, report, names=(a, b), command=command_line())
     if not json:
         typer.echo(str(found) + (f"\nwritten to {report}" if report is not None else ""))
         return
@@ -135,7 +126,7 @@ def compare(
 def query(
     network: Network,
     nodes: Annotated[list[str], typer.Argument(metavar="NODE...", help="Nodes to ask about.")],
-    given: Annotated[list[str], typer.Option("--given", metavar="NODE=LEVEL", help="Evidence; repeatable.")] = [],  # noqa: B006
+    given: Annotated[list[str], option("--given", "NODE=LEVEL", "Evidence; repeatable.")] = [],  # noqa: B006
     json: Json = False,
 ) -> None:
     """Compute the exact joint probabilities of a few nodes, given evidence."""
@@ -156,7 +147,7 @@ def query(
 
 def networks(json: Json = False) -> None:
     """List the bundled networks."""
-    entries = catalogue()
+    entries = md.catalogue()
     if json:
         fields = ["name", "nodes", "arcs", "parameters", "source", "citation", "note"]
         print_json({"networks": [{field: getattr(entry, field) for field in fields} for entry in entries]})

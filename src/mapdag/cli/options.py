@@ -6,23 +6,27 @@ import csv
 import functools
 import inspect
 import json
+import math
 import shlex
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeAlias
 
 import typer
 
-from mapdag.data import Dataset, read
+import mapdag as md
 from mapdag.errors import FormatError, MapdagError
-from mapdag.graphs import DAG
-from mapdag.io import check_writable, read_arcs, read_graph, read_network
-from mapdag.networks import BayesianNetwork  # noqa: TC001 - annotations are read at run time
-from mapdag.objective import DEFAULT
-from mapdag.plots import check_installed
-from mapdag.reference import network
-from mapdag.report import PAGE_SUFFIXES
+
+if TYPE_CHECKING:
+    from mapdag import DAG, BayesianNetwork, Dataset
+
+
+def option(name: str, metavar: str, explanation: str) -> Any:
+    """Declare an option that takes a value."""
+    return typer.Option(name, metavar=metavar, help=explanation)
+
 
 Data: TypeAlias = Annotated[str, typer.Argument(metavar="DATA", help="A table: CSV, TSV, Parquet or Arrow.")]
 Network: TypeAlias = Annotated[
@@ -34,15 +38,14 @@ Network: TypeAlias = Annotated[
 ]
 Scores: TypeAlias = Annotated[
     list[str],
-    typer.Option("--score", metavar="EXPR", help="Objective; repeat it to use one pass over the data for all."),
+    option("--score", "EXPR", "Objective; repeat it to use one pass over the data for all."),
 ]
-DEFAULT_SCORE = [str(DEFAULT)]
+DEFAULT_SCORE = "Support(m=3)+MU(c=1)+BDs(alpha=1)"  # str(mapdag.objective.DEFAULT), which takes longer to load
+DEFAULT_SCORES = [DEFAULT_SCORE]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one machine-readable object.")]
-Out: TypeAlias = Annotated[str | None, typer.Option("--out", metavar="FILE", help="Write the result here.")]
-Report: TypeAlias = Annotated[
-    str | None, typer.Option("--report", metavar="FILE", help="Write a page to look at in a browser: .html.")
-]
-Seed: TypeAlias = Annotated[int, typer.Option("--seed", metavar="S", help="Seed of whatever is random.")]
+Out: TypeAlias = Annotated[str | None, option("--out", "FILE", "Write the result here.")]
+Report: TypeAlias = Annotated[str | None, option("--report", "FILE", "Write a page to look at in a browser: .html.")]
+Seed: TypeAlias = Annotated[int, option("--seed", "S", "Seed of whatever is random.")]
 
 
 class ReadTable(Protocol):
@@ -52,44 +55,38 @@ class ReadTable(Protocol):
         """Read it."""
 
 
+#: Gives the options of `mapdag.learn` for a table.
+SearchFor: TypeAlias = Callable[["Dataset"], dict[str, Any]]
+
+
 def table_options(  # noqa: PLR0917 - typer calls it by keyword
     data: Data,
-    levels: Annotated[
-        str | None, typer.Option("--levels", metavar="FILE", help="Declared levels: JSON, name -> list of levels.")
-    ] = None,
-    like: Annotated[
-        str | None, typer.Option("--like", metavar="NETWORK", help="Take the declared levels from a network.")
-    ] = None,
+    levels: Annotated[str | None, option("--levels", "FILE", "Declared levels: JSON, name -> list of levels.")] = None,
+    like: Annotated[str | None, option("--like", "NETWORK", "Take the declared levels from a network.")] = None,
     codes: Annotated[
         bool | None,
         typer.Option("--codes/--labels", help="The table holds positions (from 0) in the declared levels, or labels."),
     ] = None,
     missing: Annotated[
-        str, typer.Option("--missing", metavar="HOW", help="Missing values: error, drop (rows) or level (one more).")
+        str, option("--missing", "HOW", "Missing values: error, drop (rows) or level (one more).")
     ] = "error",
     missing_value: Annotated[
-        list[str], typer.Option("--missing-value", metavar="TEXT", help="A text that means missing; repeatable.")
+        list[str], option("--missing-value", "TEXT", "A text that means missing; repeatable.")
     ] = [],  # noqa: B006 - typer copies it
-    drop: Annotated[list[str], typer.Option("--drop", metavar="COLUMN", help="Leave a column out; repeatable.")] = [],  # noqa: B006
+    drop: Annotated[list[str], option("--drop", "COLUMN", "Leave a column out; repeatable.")] = [],  # noqa: B006
     discretize: Annotated[
         list[str],
-        typer.Option(
+        option(
             "--discretize",
-            metavar="[COLUMN=]METHOD",
-            help="quantile, interval or hartemink, quantile(4) for 4 bins, for all continuous columns, or for one; or "
+            "[COLUMN=]METHOD",
+            "quantile, interval or hartemink, quantile(4) for 4 bins, for all continuous columns, or for one; or "
             "cut points for one: age=40,60.",
         ),
     ] = [],  # noqa: B006
-    weights: Annotated[
-        str | None, typer.Option("--weights", metavar="COLUMN", help="Column that counts or weighs the rows.")
-    ] = None,
-    max_levels: Annotated[
-        int, typer.Option("--max-levels", metavar="K", help="More levels are taken for a mistake.")
-    ] = 256,
-    separator: Annotated[
-        str | None, typer.Option("--separator", metavar="C", help="Between the fields of a text.")
-    ] = None,
-    encoding: Annotated[str | None, typer.Option("--encoding", metavar="NAME", help="Encoding of a text file.")] = None,
+    weights: Annotated[str | None, option("--weights", "COLUMN", "Column that counts or weighs the rows.")] = None,
+    max_levels: Annotated[int, option("--max-levels", "K", "More levels are taken for a mistake.")] = 256,
+    separator: Annotated[str | None, option("--separator", "C", "Between the fields of a text.")] = None,
+    encoding: Annotated[str | None, option("--encoding", "NAME", "Encoding of a text file.")] = None,
 ) -> ReadTable:
     """Make the function that reads the table a command works on."""
     if levels is not None and like is not None:
@@ -97,7 +94,7 @@ def table_options(  # noqa: PLR0917 - typer calls it by keyword
 
     def load(network: BayesianNetwork | None = None) -> Dataset:
         declared = load_network(like) if like is not None else None if levels is not None else network
-        return read(
+        return md.read(
             data,
             levels=levels,
             like=declared,
@@ -135,47 +132,31 @@ def _way(text: str) -> str | list[float]:
 def search_options(  # noqa: PLR0917 - same
     search: Annotated[
         str,
-        typer.Option(
-            "--search", metavar="NAME", help="orders (best graphs), hc (hill climbing, fastest), tabu or exact."
-        ),
+        option("--search", "NAME", "orders (best graphs), hc (hill climbing, fastest), tabu or exact."),
     ] = "orders",
-    order: Annotated[
-        str, typer.Option("--order", metavar="NAME", help="How ties are broken: by the data, or by the columns.")
-    ] = "data",
-    require: Annotated[
-        str | None, typer.Option("--require", metavar="FILE", help="Arcs that must be there (CSV: from,to).")
-    ] = None,
-    forbid: Annotated[
-        str | None, typer.Option("--forbid", metavar="FILE", help="Arcs that must not be there (CSV: from,to).")
-    ] = None,
-    tiers: Annotated[
-        str | None, typer.Option("--tiers", metavar="FILE", help="Temporal order: one tier per line, or JSON.")
-    ] = None,
-    start: Annotated[str | None, typer.Option("--start", metavar="NETWORK", help="Graph to start from.")] = None,
-    max_parents: Annotated[
-        int | None, typer.Option("--max-parents", metavar="K", help="Most parents of a node.")
-    ] = None,
-    max_iter: Annotated[int | None, typer.Option("--max-iter", metavar="K", help="Most moves to make.")] = None,
+    order: Annotated[str, option("--order", "NAME", "How ties are broken: by the data, or by the columns.")] = "data",
+    require: Annotated[str | None, option("--require", "FILE", "Arcs that must be there (CSV: from,to).")] = None,
+    forbid: Annotated[str | None, option("--forbid", "FILE", "Arcs that must not be there (CSV: from,to).")] = None,
+    tiers: Annotated[str | None, option("--tiers", "FILE", "Temporal order: one tier per line, or JSON.")] = None,
+    start: Annotated[str | None, option("--start", "NETWORK", "Graph to start from.")] = None,
+    max_parents: Annotated[int | None, option("--max-parents", "K", "Most parents of a node.")] = None,
+    max_iter: Annotated[int | None, option("--max-iter", "K", "Most moves to make.")] = None,
     effort: Annotated[
-        float | None, typer.Option("--effort", metavar="X", help="Multiple of the usual work of a search over orders.")
+        float | None, option("--effort", "X", "Multiple of the usual work of a search over orders.")
     ] = None,
-    restarts: Annotated[int, typer.Option("--restarts", metavar="R", help="Random restarts of hill climbing.")] = 0,
-    time_limit: Annotated[
-        float | None, typer.Option("--time-limit", metavar="S", help="Seconds; then the best graph so far.")
-    ] = None,
-    threads: Annotated[
-        int | None, typer.Option("--threads", metavar="T", help="Threads; all cores unless given.")
-    ] = None,
+    restarts: Annotated[int, option("--restarts", "R", "Random restarts of hill climbing.")] = 0,
+    time_limit: Annotated[float | None, option("--time-limit", "S", "Seconds; then the best graph so far.")] = None,
+    threads: Annotated[int | None, option("--threads", "T", "Threads; all cores unless given.")] = None,
     seed: Seed = 0,
-) -> Callable[[Dataset], dict[str, Any]]:
+) -> SearchFor:
     """Make the function that gives the options of `mapdag.learn` for a table."""
 
     def collect(table: Dataset) -> dict[str, Any]:
         found = {
             "search": search,
             "order": order,
-            "required": [] if require is None else read_arcs(require),
-            "forbidden": [] if forbid is None else read_arcs(forbid),
+            "required": [] if require is None else md.read_arcs(require),
+            "forbidden": [] if forbid is None else md.read_arcs(forbid),
             "tiers": load_tiers(tiers),
             "start": None if start is None else with_isolated(load_graph(start), start, table.names),
             "max_parents": max_parents,
@@ -184,9 +165,8 @@ def search_options(  # noqa: PLR0917 - same
             "threads": threads,
             "seed": seed,
         }
-        if effort is not None:
-            found["effort"] = effort
-        return {**found, "restarts": restarts} if restarts else found
+        special = {"effort": effort, "restarts": restarts or None}  # which not every search takes
+        return found | {name: value for name, value in special.items() if value is not None}
 
     return collect
 
@@ -221,11 +201,24 @@ def takes(**groups: Callable[..., Any]) -> Callable[[Callable[..., None]], Calla
     return decorate
 
 
-def check_report(path: str | None) -> None:
-    """Refuse a report that cannot be written, before the work begins."""
+def check_out(path: str | None, *kinds: Literal["graph", "network", "table"]) -> None:
+    """Refuse a file that cannot be written, or for which there is no format, before the work begins."""
     if path is not None:
-        check_installed()
-        check_writable(path, PAGE_SUFFIXES)
+        from mapdag import io
+
+        suffixes = {"graph": io.GRAPH_SUFFIXES, "network": io.NETWORK_SUFFIXES, "table": io.TABLE_SUFFIXES}
+        io.check_writable(path, [suffix for kind in kinds for suffix in suffixes[kind]])
+
+
+def check_page(path: str | None, *, drawn: bool = False) -> None:
+    """Refuse a page that cannot be written, or drawn, before the work begins."""
+    if path is not None:
+        from mapdag.io import check_writable
+        from mapdag.plots import check_installed
+
+        if drawn:
+            check_installed()
+        check_writable(path, md.report.PAGE_SUFFIXES)
 
 
 def command_line() -> str:
@@ -235,28 +228,28 @@ def command_line() -> str:
 
 def load_network(source: str) -> BayesianNetwork:
     """Take a bundled network by its name, or read a file that has parameters."""
-    return network(source) if _is_name(source) else read_network(source)
+    return md.network(source) if _is_name(source) else md.read_network(source)
 
 
 def load_graph(source: str) -> DAG:
     """Take a bundled network's graph by its name, or read any file that holds a graph."""
-    return network(source).dag if _is_name(source) else read_graph(source)
+    return md.network(source).dag if _is_name(source) else md.read_graph(source)
 
 
 def with_isolated(dag: DAG, source: str, nodes: Sequence[str]) -> DAG:
     """Add the nodes that an arc list leaves out because no arc touches them."""
     if not source.lower().removesuffix(".gz").endswith(".csv") or not set(dag.nodes) < set(nodes):
         return dag
-    return DAG(nodes, dag.arcs)
+    return md.DAG(nodes, dag.arcs)
 
 
-def load_either(source: str) -> tuple[DAG, BayesianNetwork | None]:
-    """Read a graph, and the network that it belongs to where the source has parameters too."""
-    dag = load_graph(source)
-    try:
-        return dag, load_network(source)
-    except MapdagError:
-        return dag, None
+def read_with_graph(source: str, read_table: ReadTable) -> tuple[DAG, Dataset]:
+    """Read a graph and a table, with the levels of the network that the graph belongs to where it has parameters."""
+    dag, network = load_graph(source), None
+    with suppress(MapdagError):
+        network = load_network(source)
+    table = read_table(network)
+    return with_isolated(dag, source, table.names), table
 
 
 def _is_name(source: str) -> bool:
@@ -290,9 +283,7 @@ def _finite(value: Any) -> Any:
         return {key: _finite(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_finite(item) for item in value]
-    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):  # noqa: PLR0124 - NaN
-        return None
-    return value
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _text(path: str) -> str:

@@ -13,14 +13,8 @@ import typer
 
 from mapdag.cli.display import columns as align
 from mapdag.cli.display import live_line
-from mapdag.cli.options import Json, command_line, print_json
+from mapdag.cli.options import Json, check_page, command_line, option, print_json
 from mapdag.errors import MissingExtraError
-from mapdag.io import check_writable
-from mapdag.report import PAGE_SUFFIXES
-from mapdag.study import read_design, status
-from mapdag.study import run as run_study
-from mapdag.study.progress import duration
-from mapdag.study.store import merge as merge_results
 
 if TYPE_CHECKING:
     from mapdag.paper.report import Report
@@ -43,31 +37,24 @@ def _only(name: str, what: str) -> Any:
 @app.command("run")
 def run(  # noqa: PLR0917 - typer calls it by keyword
     design: Annotated[str, typer.Argument(metavar="DESIGN", help="paper, quick, or a TOML file.")],
-    out: Annotated[str, typer.Option("--out", metavar="DIR", help="Where the results go.")],
-    workers: Annotated[
-        int | None, typer.Option("--workers", metavar="N", help="Processes; all cores unless given.")
-    ] = None,
-    time_limit: Annotated[
-        float | None, typer.Option("--time-limit", metavar="SECONDS", help="Begin no new cell after that.")
-    ] = None,
-    grace: Annotated[
-        float, typer.Option("--grace", metavar="SECONDS", help="For cells in flight at the time limit.")
-    ] = 10.0,
-    order: Annotated[
-        str, typer.Option("--order", metavar="HOW", help="What comes first: cheapest or longest.")
-    ] = "cheapest",
+    out: Annotated[str, option("--out", "DIR", "Where the results go.")],
+    workers: Annotated[int | None, option("--workers", "N", "Processes; all cores unless given.")] = None,
+    time_limit: Annotated[float | None, option("--time-limit", "SECONDS", "Begin no new cell after that.")] = None,
+    grace: Annotated[float, option("--grace", "SECONDS", "For cells in flight at the time limit.")] = 10.0,
+    order: Annotated[str, option("--order", "HOW", "What comes first: cheapest or longest.")] = "cheapest",
     quick: Annotated[bool, typer.Option("--quick", help="A small part of the design, for a first look.")] = False,
-    seed: Annotated[int | None, typer.Option("--seed", metavar="S", help="Another seed than the design's.")] = None,
+    seed: Annotated[int | None, option("--seed", "S", "Another seed than the design's.")] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Throw away results of another seed or version.")] = False,
     networks: Annotated[str | None, _only("--networks", "networks")] = None,
     sizes: Annotated[str | None, _only("--sizes", "sizes of samples, n/p")] = None,
     columns: Annotated[str | None, _only("--columns", "orders of the columns: file, shuffled")] = None,
     searches: Annotated[str | None, _only("--searches", "searches")] = None,
-    replicates: Annotated[
-        int | None, typer.Option("--replicates", metavar="K", help="The first K samples only.")
-    ] = None,
+    replicates: Annotated[int | None, option("--replicates", "K", "The first K samples only.")] = None,
 ) -> None:
     """Run a study, or go on with it: what is done already is not done again."""
+    from mapdag.study import read_design
+    from mapdag.study import run as run_study
+
     whole = read_design(design, seed=seed)
     chosen = (whole.shortened() if quick else whole).restricted(
         networks=_several(networks),
@@ -97,6 +84,8 @@ def run(  # noqa: PLR0917 - typer calls it by keyword
 @contextmanager
 def _progress() -> Iterator[Callable[[Progress], None]]:
     """Show how far a run is: in place on a terminal, otherwise a line now and then."""
+    from mapdag.study.progress import duration
+
     with live_line(quiet=False) as show:
         last = time.monotonic()
 
@@ -113,6 +102,9 @@ def _progress() -> Iterator[Callable[[Progress], None]]:
 @app.command("status")
 def show_status(directory: Directory, json: Json = False) -> None:
     """Say what is done of the design that a directory was last run with."""
+    from mapdag.study import status
+    from mapdag.study.progress import duration
+
     found = status(directory)
     if json:
         by_network = {share.network: [share.done, share.total] for share in found.progress.networks}
@@ -135,30 +127,21 @@ def show_status(directory: Directory, json: Json = False) -> None:
 @app.command("report")
 def report(
     directory: Directory,
-    form: Annotated[str, typer.Option("--format", metavar="HOW", help="text, markdown, latex or csv.")] = "text",
-    columns: Annotated[str | None, typer.Option("--columns", metavar="HOW", help="Only file, or shuffled.")] = None,
-    search: Annotated[str | None, typer.Option("--search", metavar="NAME", help="Only this search.")] = None,
+    form: Annotated[str, option("--format", "HOW", "text, markdown, latex or csv.")] = "text",
+    columns: Annotated[str | None, option("--columns", "HOW", "Only file, or shuffled.")] = None,
+    search: Annotated[str | None, option("--search", "NAME", "Only this search.")] = None,
     claims: Annotated[bool, typer.Option("--claims", help="Only the claims.")] = False,
-    compare: Annotated[
-        list[str], typer.Option("--compare", metavar="EXPR", help="Instead: compare objectives; give two or more.")
-    ] = [],  # noqa: B006 - typer copies it
-    metric: Annotated[
-        str, typer.Option("--metric", metavar="NAME", help="To compare by: shd, arcs, loglik, precision, recall.")
-    ] = "shd",
-    out: Annotated[
-        str | None, typer.Option("--out", metavar="DIR", help="Write all formats, comparisons and figures there.")
-    ] = None,
-    html: Annotated[
-        str | None, typer.Option("--html", metavar="FILE", help="Write a page to look at in a browser: .html.")
-    ] = None,
+    compare: Annotated[list[str], option("--compare", "EXPR", "Instead: compare objectives; give two or more.")] = [],  # noqa: B006 - typer copies it
+    metric: Annotated[str, option("--metric", "NAME", "To compare by: shd, arcs, loglik, precision, recall.")] = "shd",
+    out: Annotated[str | None, option("--out", "DIR", "Write all formats, comparisons and figures there.")] = None,
+    html: Annotated[str | None, option("--html", "FILE", "Write a page to look at in a browser: .html.")] = None,
 ) -> None:
     """Print the paper's nine tables and every claim of its section 4, beside what was measured."""
     from dataclasses import replace
 
     from mapdag.paper.report import make_report, render_report
 
-    if html is not None:
-        check_writable(html, PAGE_SUFFIXES)
+    check_page(html)
     found = make_report(directory)
     arms = tuple(
         arm for arm in found.arms if columns in (None, arm.panel.columns) and search in (None, arm.panel.search)
@@ -214,7 +197,7 @@ def _write_files(found: Report, out: str) -> None:
 @app.command("export")
 def export(
     directory: Directory,
-    out: Annotated[str, typer.Option("--out", metavar="FILE", help="Ends in .csv, .csv.gz or .parquet.")],
+    out: Annotated[str, option("--out", "FILE", "Ends in .csv, .csv.gz or .parquet.")],
 ) -> None:
     """Write all rows to one file."""
     from mapdag.study.export import export as write_rows
@@ -225,8 +208,10 @@ def export(
 @app.command("merge")
 def merge(
     directories: Annotated[list[str], typer.Argument(metavar="DIR...", help="Results of the same study.")],
-    out: Annotated[str, typer.Option("--out", metavar="DIR", help="Where they go; may have results already.")],
+    out: Annotated[str, option("--out", "DIR", "Where they go; may have results already.")],
 ) -> None:
     """Put the results of several machines together."""
+    from mapdag.study.store import merge as merge_results
+
     for source, cells in merge_results(directories, out).items():
         typer.echo(f"{source}: {cells:,} new cells")

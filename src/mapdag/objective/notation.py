@@ -1,14 +1,18 @@
-"""The notation of objectives: ``parse("MU(c=1)+BDs(alpha=1)")`` reads what ``str(MU(c=1) + BDs(alpha=1))`` writes."""
+"""The notation of objectives: ``parse("MU(c=1)+BDs(alpha=1)")`` reads what ``str(MU(c=1) + BDs(alpha=1))`` writes.
+
+It is Python: Python parses it, and what is no sum of priors and a likelihood is refused. Nothing is ever evaluated.
+"""
 
 from __future__ import annotations
 
+import ast
 import inspect
-import json
 import re
+import warnings
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from types import MappingProxyType
-from typing import Any, NoReturn
+from typing import Any
 
 from mapdag.contracts import Likelihood, Objective, Prior
 from mapdag.errors import NotationError, ParameterError
@@ -23,13 +27,7 @@ LIKELIHOODS: Mapping[str, Callable[..., Likelihood]] = MappingProxyType(
 )
 DEFAULT = Support() + MU(c=1) + BDs(alpha=1)
 
-_TOKEN = re.compile(
-    r"""\s*(?:(?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?:\s*/\s*\d+)?)
-        |(?P<text>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
-        |(?P<name>[^\W\d]\w*)
-        |(?P<sign>[-+(){}\[\],=:]))""",
-    re.VERBOSE,
-)
+_EXPECTED = f"expected a prior ({', '.join(PRIORS)}) or a likelihood ({', '.join(LIKELIHOODS)})"
 
 
 def parse(text: str | Objective | Likelihood) -> Objective:
@@ -54,162 +52,131 @@ def parse(text: str | Objective | Likelihood) -> Objective:
         raise ParameterError(
             f"an objective must be a prior + a likelihood, or a text such as '{DEFAULT}', got {text!r}"
         )
-    return _Parser(text).objective()
+    return _Reader(text).objective()
 
 
-_DEEPEST = 8  # brackets within brackets; more than any prior needs
-
-
-def _unquote(token: str) -> str:
-    """Read a text as `json.dumps` writes it, or the same in single quotes."""
-    inside = token[1:-1]
-    if token[0] == "'":
-        inside = re.sub(r"\\(.)|\"", lambda m: m[1] if m[1] == "'" else m[0] if m[1] else '\\"', inside)
-    try:
-        return str(json.loads(f'"{inside}"', strict=False))
-    except json.JSONDecodeError:
-        return inside
-
-
-class _Parser:
-    """Recursive descent over the notation; every error points at its place."""
+class _Reader:
+    """Walks through the syntax tree of an expression; every error points at its place."""
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.tokens: list[tuple[str, str, int]] = []
-        position = 0
-        while text[position:].strip():
-            match = _TOKEN.match(text, position)
-            if match is None:
-                start = position + len(text[position:]) - len(text[position:].lstrip())
-                raise NotationError(f"cannot read {text[start]!r} here", text, start)
-            kind = str(match.lastgroup)
-            self.tokens.append((kind, match[kind], match.start(kind)))
-            position = match.end()
-        self.tokens.append(("end", "", len(text.rstrip())))
-        self.at = 0
+        self.line = re.sub(r"[\n\r\f\v]", " ", text).rstrip()  # one line, so that every place is an offset
+        self.indent = len(self.line) - len(self.line.lstrip())
 
     def objective(self) -> Objective:
+        """Add up the terms."""
         prior: Prior | None = None
         likelihood: Likelihood | None = None
-        while True:
-            position = self.tokens[self.at][2]
-            term = self._term()
+        for node in self._terms(self._tree()):
+            term = self._term(node)
             if isinstance(term, Prior):
                 prior = term if prior is None else prior + term
-            elif likelihood is not None:
-                raise NotationError(f"two likelihoods, {likelihood} and {term}: keep one", self.text, position)
-            else:
+            elif likelihood is None:
                 likelihood = term
-            if not self._accept("+"):
-                break
-        if self.tokens[self.at][0] != "end":
-            self._fail("expected '+' or the end of the expression")
+            else:
+                raise self._error(f"two likelihoods, {likelihood} and {term}: keep one", node)
         if likelihood is None:
-            self._fail(f"a likelihood is missing; add one of {_list(LIKELIHOODS)}")
+            raise self._error(f"a likelihood is missing; add one of {', '.join(LIKELIHOODS)}", len(self.line))
         return (U() if prior is None else prior) + likelihood
 
-    def _term(self) -> Prior | Likelihood:
-        kind, word, position = self.tokens[self.at]
-        if kind != "name":
-            self._fail(f"expected a prior ({_list(PRIORS)}) or a likelihood ({_list(LIKELIHOODS)})")
-        self.at += 1
-        every: list[tuple[str, Callable[..., Prior | Likelihood]]] = [*PRIORS.items(), *LIKELIHOODS.items()]
-        known = {name.lower(): (name, make) for name, make in every}
-        if word.lower() not in known:
-            close = get_close_matches(word.lower(), known, n=1)
-            hint = f"; did you mean {known[close[0]][0]}?" if close else "."
-            message = f"no prior or likelihood is called {word!r}{hint} Priors: {_list(PRIORS)}. Likelihoods: "
-            raise NotationError(f"{message}{_list(LIKELIHOODS)}", self.text, position)
-        name, make = known[word.lower()]
-        args, named, places = self._arguments(name, make)
+    def _tree(self) -> ast.expr:
         try:
-            return make(*args, **named)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # backslashes that mean nothing in Python stay as they are
+                return ast.parse(self.line[self.indent :], mode="eval").body
+        except SyntaxError as error:
+            place = self.indent + error.offset - 1 if error.offset else len(self.line)
+            if place >= len(self.line):
+                raise self._error(_EXPECTED, len(self.line)) from None
+            said = error.msg.partition(" (detected")[0]
+            if said.startswith("invalid syntax"):
+                said = f"cannot read {self.line[place]!r} here; objectives are written as in '{DEFAULT}'"
+            raise self._error(said, place) from None
+        except (ValueError, RecursionError, MemoryError) as error:  # half a character; too long or too deep
+            raise self._error(f"cannot read this: {error}", self.indent) from error
+
+    def _terms(self, node: ast.expr) -> list[ast.expr]:
+        if not isinstance(node, ast.BinOp):
+            return [node]
+        if not isinstance(node.op, ast.Add):
+            raise self._error("expected '+' before this", node.right)
+        return [*self._terms(node.left), *self._terms(node.right)]
+
+    def _term(self, node: ast.expr) -> Prior | Likelihood:
+        called = node.func if isinstance(node, ast.Call) else node
+        if not isinstance(called, ast.Name):
+            raise self._error(_EXPECTED, node)
+        known: dict[str, Callable[..., Prior | Likelihood]] = {**PRIORS, **LIKELIHOODS}
+        names = {name.lower(): name for name in known}
+        if called.id.lower() not in names:
+            close = get_close_matches(called.id.lower(), names, n=1)
+            hint = f"; did you mean {names[close[0]]}?" if close else "."
+            every = f"Priors: {', '.join(PRIORS)}. Likelihoods: {', '.join(LIKELIHOODS)}"
+            raise self._error(f"no prior or likelihood is called {called.id!r}{hint} {every}", node)
+        name = names[called.id.lower()]
+        parameters = inspect.signature(known[name]).parameters
+        takes = f"{name} takes ({', '.join(map(str, parameters.values()))})"
+        if isinstance(node, ast.Call) and len(node.args) > len(parameters):
+            raise self._error(takes, node)
+        given = self._arguments(node, name, list(parameters)) if isinstance(node, ast.Call) else {}
+        values = {parameter: self._value(argument) for parameter, argument in given.items()}
+        try:
+            return known[name](**values)
         except ParameterError as error:
-            where = next((place for word, place in places.items() if re.match(rf"{word}\b", str(error))), position)
-            raise NotationError(str(error), self.text, where) from error
+            place = next((given[each] for each in given if re.match(rf"{each}\b", str(error))), node)
+            raise self._error(str(error), place) from error
         except (TypeError, ValueError, ArithmeticError, LookupError):
-            signature = ", ".join(map(str, inspect.signature(make).parameters.values()))
-            raise NotationError(f"{name} takes ({signature})", self.text, position) from None
+            raise self._error(takes, node) from None
 
-    def _arguments(self, name: str, make: Callable[..., Any]) -> tuple[list[Any], dict[str, Any], dict[str, int]]:
-        """Values without and with a name, and where the value of each parameter stands."""
-        args: list[Any] = []
-        named: dict[str, Any] = {}
-        places: dict[str, int] = {}
-        if not self._accept("(") or self._accept(")"):
-            return args, named, places
-        parameters = list(inspect.signature(make).parameters)
-        while True:
-            kind, word, position = self.tokens[self.at]
-            if kind == "name" and self.tokens[self.at + 1][1] == "=":
-                if word not in parameters:
-                    takes = f"takes {', '.join(parameters)}" if parameters else "takes no parameters"
-                    raise NotationError(f"{name} {takes}, not {word!r}", self.text, position)
-                if word in named:
-                    raise NotationError(f"{word} is given twice", self.text, position)
-                self.at += 2
-                places[word] = self.tokens[self.at][2]
-                named[word] = self._value()
-            else:
-                if named:
-                    raise NotationError("a value without a name cannot follow one with a name", self.text, position)
-                if len(args) < len(parameters):
-                    places[parameters[len(args)]] = position
-                args.append(self._value())
-            if self._accept(")"):
-                return args, named, places
-            self._expect(",")
+    def _arguments(self, call: ast.Call, name: str, parameters: list[str]) -> dict[str, ast.expr]:
+        """What is given for each parameter."""
+        given = dict(zip(parameters, call.args, strict=False))
+        for keyword in call.keywords:
+            if keyword.arg not in parameters:
+                takes = f"takes {', '.join(parameters)}" if parameters else "takes no parameters"
+                raise self._error(f"{name} {takes}, not {keyword.arg or '**'!r}", keyword)
+            if keyword.arg in given:
+                raise self._error(f"{keyword.arg} is given twice", keyword)
+            given[keyword.arg] = keyword.value
+        return given
 
-    def _value(self, depth: int = 0) -> Any:
-        kind, word, _ = self.tokens[self.at]
-        if kind == "number":
-            top, _, bottom = word.partition("/")
-            if bottom and float(bottom) == 0:
-                self._fail("a fraction cannot be divided by zero")
-            self.at += 1
-            return float(top) / float(bottom) if bottom else float(top)
-        if kind == "text":
-            self.at += 1
-            return _unquote(word)
-        if word in ("{", "[") and depth == _DEEPEST:
-            self._fail("brackets within brackets within brackets: too deep")
-        if word == "{":
-            self.at += 1
-            return dict(self._items("}", lambda: self._pair(depth + 1)))
-        if word == "[":
-            self.at += 1
-            return self._items("]", lambda: self._value(depth + 1))
-        return self._fail('expected a number, "text", [list] or {"text": value}')
+    def _value(self, node: ast.expr) -> Any:
+        match node:
+            case ast.Constant(value=str() as text):
+                return text
+            case ast.Dict():
+                return {
+                    self._key(key, value): self._value(value) for key, value in zip(node.keys, node.values, strict=True)
+                }
+            case ast.List() | ast.Tuple():
+                return [self._value(item) for item in node.elts]
+            case _:
+                try:
+                    return self._number(node)
+                except ArithmeticError as error:
+                    raise self._error(f"this is no number: {error}", node) from None
 
-    def _pair(self, depth: int) -> tuple[Any, Any]:
-        key = self._value(depth)
-        if isinstance(key, dict):
-            self._fail('expected "text" or ["A", "B"] before the colon')
-        self._expect(":")
-        return tuple(key) if isinstance(key, list) else key, self._value(depth)
+    def _key(self, key: ast.expr | None, value: ast.expr) -> Any:
+        parts = key.elts if isinstance(key, (ast.List, ast.Tuple)) else [key]
+        if key is None or not all(isinstance(part, ast.Constant) for part in parts):
+            raise self._error('expected "text" or ["A", "B"] before the colon', key or value)
+        found = self._value(key)
+        return tuple(found) if isinstance(found, list) else found
 
-    def _items(self, close: str, read: Callable[[], Any]) -> list[Any]:
-        items: list[Any] = []
-        while not self._accept(close):
-            if items:
-                self._expect(",")
-            items.append(read())
-        return items
+    def _number(self, node: ast.expr) -> float:
+        match node:
+            case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
+                return float(value)
+            case ast.UnaryOp(ast.USub(), operand):
+                return -self._number(operand)
+            case ast.UnaryOp(ast.UAdd(), operand):
+                return self._number(operand)
+            case ast.BinOp(left, ast.Div(), right):
+                return self._number(left) / self._number(right)
+            case _:
+                raise self._error('expected a number, "text", [list] or {"text": value}', node)
 
-    def _accept(self, sign: str) -> bool:
-        kind, word, _ = self.tokens[self.at]
-        found = kind == "sign" and word == sign
-        self.at += found
-        return found
-
-    def _expect(self, sign: str) -> None:
-        if not self._accept(sign):
-            self._fail(f"expected {sign!r}")
-
-    def _fail(self, message: str) -> NoReturn:
-        raise NotationError(message, self.text, self.tokens[self.at][2])
-
-
-def _list(names: Mapping[str, Any]) -> str:
-    return ", ".join(names)
+    def _error(self, message: str, place: int | ast.expr | ast.keyword) -> NotationError:
+        if not isinstance(place, int):  # Python counts bytes
+            place = self.indent + len(self.line[self.indent :].encode()[: place.col_offset].decode())
+        return NotationError(message, self.text, place)

@@ -15,7 +15,7 @@ from mapdag.plots.svg import to_svg as write_svg
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from mapdag.bootstrapping import Bootstrap
+    from mapdag.resamples import Bootstrap
     from mapdag.search import Result
 
 FIGURE_SUFFIXES = (".svg", ".png", ".pdf")

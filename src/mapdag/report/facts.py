@@ -15,8 +15,8 @@ from mapdag.theory.factors import log_arc_odds
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from mapdag.bootstrapping import Bootstrap
     from mapdag.counts import CountTable
+    from mapdag.resamples import Bootstrap
     from mapdag.search import Result
 
 MOST_CONFIGURATIONS = 12

@@ -37,8 +37,8 @@ from mapdag.report.parts import (
 from mapdag.report.viewer import View, viewer
 
 if TYPE_CHECKING:
-    from mapdag.bootstrapping import Bootstrap
     from mapdag.data import Dataset
+    from mapdag.resamples import Bootstrap
     from mapdag.search import Result
 
 _NAMED = 8  # columns or levels that a sentence names

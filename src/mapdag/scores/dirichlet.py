@@ -9,17 +9,37 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from mapdag.contracts import Likelihood, Recipe, check_positive, write
 from mapdag.errors import ParameterError
+from mapdag.scores.fixed import Fixed
 
 if TYPE_CHECKING:
     from mapdag.counts import CountTable
 
 
 @dataclass(frozen=True, repr=False)
-class BDeu(Likelihood):
+class _Spread(Likelihood):
+    """Alpha spread evenly over the cells of a table, declared or observed."""
+
+    alpha: float = 1.0
+    cells: ClassVar[Literal["declared", "observed"]]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "alpha", check_positive("alpha", self.alpha))
+
+    def recipe(self, total: float, n_nodes: int) -> Recipe:
+        """Alpha, and where it goes."""
+        del total, n_nodes
+        return Recipe(self.cells, self.alpha)
+
+    def __str__(self) -> str:
+        return write(type(self).__name__, alpha=self.alpha)
+
+
+@dataclass(frozen=True, repr=False)
+class BDeu(_Spread):
     """Bayesian Dirichlet equivalent uniform score (Heckerman et al. 1995): a = alpha / (r q).
 
     Examples
@@ -29,23 +49,12 @@ class BDeu(Likelihood):
     -4.827...
     """
 
-    alpha: float = 1.0
     score_equivalent = True
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "alpha", check_positive("alpha", self.alpha))
-
-    def recipe(self, total: float, n_nodes: int) -> Recipe:
-        """Alpha spread over all declared cells."""
-        del total, n_nodes
-        return Recipe("declared", self.alpha)
-
-    def __str__(self) -> str:
-        return write("BDeu", alpha=self.alpha)
+    cells = "declared"
 
 
 @dataclass(frozen=True, repr=False)
-class BDs(Likelihood):
+class BDs(_Spread):
     """Bayesian Dirichlet sparse score (the paper's equation 9): a = alpha / (r q_obs) where n_ij > 0.
 
     Examples
@@ -57,44 +66,21 @@ class BDs(Likelihood):
     True
     """
 
-    alpha: float = 1.0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "alpha", check_positive("alpha", self.alpha))
-
-    def recipe(self, total: float, n_nodes: int) -> Recipe:
-        """Alpha spread over the cells of observed configurations."""
-        del total, n_nodes
-        return Recipe("observed", self.alpha)
-
-    def __str__(self) -> str:
-        return write("BDs", alpha=self.alpha)
+    cells = "observed"
 
 
 @dataclass(frozen=True, repr=False)
-class K2(Likelihood):
+class K2(Fixed):
     """K2 score (Cooper and Herskovits 1991): a = 1."""
 
-    def recipe(self, total: float, n_nodes: int) -> Recipe:
-        """One in every cell."""
-        del total, n_nodes
-        return Recipe("each", 1.0)
-
-    def __str__(self) -> str:
-        return "K2"
+    fixed = Recipe("each", 1.0)
 
 
 @dataclass(frozen=True, repr=False)
-class BDJ(Likelihood):
+class BDJ(Fixed):
     """BD score with Jeffreys' prior (Suzuki 2016): a = 1/2."""
 
-    def recipe(self, total: float, n_nodes: int) -> Recipe:
-        """One half in every cell."""
-        del total, n_nodes
-        return Recipe("each", 0.5)
-
-    def __str__(self) -> str:
-        return "BDJ"
+    fixed = Recipe("each", 0.5)
 
 
 @dataclass(frozen=True, repr=False)

@@ -8,35 +8,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mapdag.contracts import Likelihood, Recipe
+from mapdag.contracts import Recipe
+from mapdag.scores.fixed import Fixed
 
 
 @dataclass(frozen=True, repr=False)
-class fNML(Likelihood):  # noqa: N801 - its name in the literature
+class fNML(Fixed):  # noqa: N801 - its name in the literature
     """Factorised NML (Silander et al. 2008): log-likelihood - sum over observed j of log C(n_ij, r)."""
 
     whole_counts = True
-
-    def recipe(self, total: float, n_nodes: int) -> Recipe:
-        """A normaliser for each configuration."""
-        del total, n_nodes
-        return Recipe("factorised")
-
-    def __str__(self) -> str:
-        return "fNML"
+    fixed = Recipe("factorised")
 
 
 @dataclass(frozen=True, repr=False)
-class qNML(Likelihood):  # noqa: N801 - its name in the literature
+class qNML(Fixed):  # noqa: N801 - its name in the literature
     """Quotient NML (Silander et al. 2018): log-likelihood - log C(n, r q) + log C(n, q)."""
 
     score_equivalent = True
     whole_counts = True
-
-    def recipe(self, total: float, n_nodes: int) -> Recipe:
-        """The normalisers of the family and of its parents."""
-        del total, n_nodes
-        return Recipe("quotient")
-
-    def __str__(self) -> str:
-        return "qNML"
+    fixed = Recipe("quotient")

@@ -11,36 +11,23 @@ from dataclasses import dataclass
 
 from mapdag.contracts import Likelihood, Recipe, check_positive, write
 from mapdag.errors import ParameterError
+from mapdag.scores.fixed import Fixed
 
 
 @dataclass(frozen=True, repr=False)
-class LogLik(Likelihood):
+class LogLik(Fixed):
     """Maximised log-likelihood, without any penalty: always prefers more arcs."""
 
     score_equivalent = True
-
-    def recipe(self, total: float, n_nodes: int) -> Recipe:
-        """No penalty."""
-        del total, n_nodes
-        return Recipe("penalised")
-
-    def __str__(self) -> str:
-        return "LogLik"
+    fixed = Recipe("penalised")
 
 
 @dataclass(frozen=True, repr=False)
-class AIC(Likelihood):
+class AIC(Fixed):
     """Akaike's information criterion: log-likelihood - d."""
 
     score_equivalent = True
-
-    def recipe(self, total: float, n_nodes: int) -> Recipe:
-        """One for each parameter."""
-        del total, n_nodes
-        return Recipe("penalised", 1.0)
-
-    def __str__(self) -> str:
-        return "AIC"
+    fixed = Recipe("penalised", 1.0)
 
 
 @dataclass(frozen=True, repr=False)

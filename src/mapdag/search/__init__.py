@@ -4,7 +4,7 @@ from mapdag.search.best import best_dags
 from mapdag.search.cache import FamilyCache
 from mapdag.search.canonical import CanonicalOrder, canonical_order
 from mapdag.search.constraints import Constraints
-from mapdag.search.learning import SEARCHES, Plan, hill_climb, learn, tabu
+from mapdag.search.learning import SEARCHES, LearnOptions, Plan, SearchOptions, hill_climb, learn, tabu
 from mapdag.search.posterior import ArcPosteriors, arc_posteriors
 from mapdag.search.result import Move, Result
 from mapdag.search.run import Options, Progress
@@ -15,11 +15,13 @@ __all__ = [
     "CanonicalOrder",
     "Constraints",
     "FamilyCache",
+    "LearnOptions",
     "Move",
     "Options",
     "Plan",
     "Progress",
     "Result",
+    "SearchOptions",
     "arc_posteriors",
     "best_dags",
     "canonical_order",

@@ -20,14 +20,15 @@ from mapdag.graphs.masks import members
 from mapdag.objective import DEFAULT, parse
 from mapdag.search.exact import as_result, best_within, open_lattice, stopped_early
 from mapdag.search.lattice import TIE
-from mapdag.search.learning import Plan, with_options
+from mapdag.search.learning import Plan
 from mapdag.search.watch import EarlyEndError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from typing_extensions import Unpack
 
     from mapdag.search.lattice import Child, Lattice
-    from mapdag.search.learning import Goal
+    from mapdag.search.learning import Goal, LearnOptions
     from mapdag.search.result import Result
 
     Floats = NDArray[np.float64]
@@ -37,8 +38,9 @@ if TYPE_CHECKING:
 _FAVOURITES = 1 << 14  # families of a child that are kept in order
 
 
-@with_options
-def best_dags(data: Any, objective: Goal = DEFAULT, *, k: int = 10, **options: Any) -> tuple[Result, ...]:
+def best_dags(
+    data: Any, objective: Goal = DEFAULT, *, k: int = 10, **options: Unpack[LearnOptions]
+) -> tuple[Result, ...]:
     """Find the k graphs with the highest scores of all, best first.
 
     Equivalent graphs are different graphs; among equal scores, fewer arcs come first. There are fewer than k results
@@ -62,7 +64,8 @@ def best_dags(data: Any, objective: Goal = DEFAULT, *, k: int = 10, **options: A
     (True, False)
     """
     check_whole("k", k, least=1)
-    plan = Plan.make(**{**options, "search": "exact"})
+    options["search"] = "exact"
+    plan = Plan.make(**options)
     goal = parse(objective)
     table = as_dataset(data)
     arranged, alike = plan.arrange(table)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import inspect
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypedDict, overload
 
 from mapdag.data import as_dataset
 from mapdag.errors import ParameterError
@@ -22,6 +22,8 @@ from mapdag.search.run import OnProgress, Options
 if TYPE_CHECKING:
     from typing import TypeAlias
 
+    from typing_extensions import Unpack
+
     from mapdag.contracts import Likelihood, Objective
     from mapdag.data import Dataset
     from mapdag.graphs import DAG
@@ -29,12 +31,41 @@ if TYPE_CHECKING:
 
     Goal: TypeAlias = "str | Objective | Likelihood"
 
-F = TypeVar("F", bound=Callable[..., Any])
-
 SEARCHES: Mapping[str, Callable[..., Result]] = MappingProxyType(
     {"orders": search_orders, "hc": climb_hills, "tabu": walk_tabu, "exact": search_exactly}
 )
 TIES = ("data", "columns")
+
+
+_GENERAL = tuple(each.name for each in fields(Options) if each.name not in ("constraints", "cancel"))
+_LIMITS = tuple(each.name for each in fields(Constraints))
+
+
+class SearchOptions(TypedDict, total=False):
+    """Which search, and within which limits: what all that learn have in common. `learn` says what they mean."""
+
+    search: str
+    order: str
+    required: Iterable[tuple[str, str]]
+    forbidden: Iterable[tuple[str, str]]
+    tiers: Sequence[Sequence[str]]
+    max_parents: int | None
+    start: DAG | None
+    max_iter: int | None
+    time_limit: float | None
+    effort: float
+    restarts: int
+    perturb: int | None
+    memory: int
+    patience: int
+
+
+class LearnOptions(SearchOptions, total=False):
+    """Options of `learn`."""
+
+    seed: int
+    threads: int | None
+    progress: OnProgress | None
 
 
 @dataclass(frozen=True)
@@ -47,46 +78,23 @@ class Plan:
     special: Mapping[str, Any]
 
     @classmethod
-    def make(
-        cls,
-        *,
-        search: str = "orders",
-        order: str = "data",
-        required: Iterable[tuple[str, str]] = (),
-        forbidden: Iterable[tuple[str, str]] = (),
-        tiers: Sequence[Sequence[str]] = (),
-        max_parents: int | None = None,
-        start: DAG | None = None,
-        max_iter: int | None = None,
-        time_limit: float | None = None,
-        seed: int = 0,
-        threads: int | None = None,
-        progress: OnProgress | None = None,
-        catch_interrupt: bool = True,
-        **special: Any,
-    ) -> Plan:
+    def make(cls, *, catch_interrupt: bool = True, **options: Unpack[LearnOptions]) -> Plan:
         """Check the options of `learn`."""
+        given: dict[str, Any] = {"search": "orders", "order": "data", **options, "catch_interrupt": catch_interrupt}
+        search, order = given.pop("search"), given.pop("order")
         if search not in SEARCHES:
             raise ParameterError(f"search must be one of {', '.join(SEARCHES)}, got {search!r}")
         if order not in TIES:
             raise ParameterError(f"order must be one of {', '.join(TIES)}, got {order!r}")
+        limits = {name: given.pop(name) for name in _LIMITS if name in given}
+        general = {name: given.pop(name) for name in _GENERAL if name in given}
         parameters = inspect.signature(SEARCHES[search]).parameters.values()
         known = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
-        for name in special:
+        for name in given:
             if name not in known:
                 takes = ", ".join(known) or "no options of its own"
                 raise ParameterError(f"search={search!r} takes {takes}, not {name!r}")
-        options = Options(
-            constraints=Constraints(required, forbidden, tiers, max_parents),
-            start=start,
-            max_iter=max_iter,
-            time_limit=time_limit,
-            seed=seed,
-            threads=threads,
-            progress=progress,
-            catch_interrupt=catch_interrupt,
-        )
-        return cls(search, order, options, special)
+        return cls(search, order, Options(constraints=Constraints(**limits), **general), given)
 
     def changed(self, **options: Any) -> Plan:
         """Return the same plan with other general options."""
@@ -121,30 +129,21 @@ class Plan:
         return tuple(replace(each, dag=each.dag.reordered(names), data=table, alike=alike) for each in results)
 
 
-def with_options(function: F) -> F:
-    """Show the options of `Plan.make` in the signature of a function that passes them on."""
-    own = [p for p in inspect.signature(function).parameters.values() if p.kind is not p.VAR_KEYWORD]
-    names = {p.name for p in own}
-    options = [p for p in inspect.signature(Plan.make).parameters.values() if p.name not in names]
-    shown = inspect.Signature([*own, *(p for p in options if p.name != "catch_interrupt")])
-    function.__signature__ = shown  # type: ignore[attr-defined]
-    return function
-
-
 @overload
-def learn(data: Any, objective: Goal = ..., **options: Any) -> Result: ...
+def learn(data: Any, objective: Goal = ..., **options: Unpack[LearnOptions]) -> Result: ...
 @overload
-def learn(data: Any, objective: Sequence[Goal], **options: Any) -> tuple[Result, ...]: ...
-@with_options
-def learn(data: Any, objective: Goal | Sequence[Goal] = DEFAULT, **options: Any) -> Result | tuple[Result, ...]:
+def learn(data: Any, objective: Sequence[Goal], **options: Unpack[LearnOptions]) -> tuple[Result, ...]: ...
+def learn(
+    data: Any, objective: Goal | Sequence[Goal] = DEFAULT, **options: Unpack[LearnOptions]
+) -> Result | tuple[Result, ...]:
     """Learn the DAG with the highest posterior score that a search can find.
 
     Parameters
     ----------
     data : Dataset, or anything that `mapdag.read` takes
     objective : Objective, Likelihood, str, or a sequence of them
-        What to maximise: prior + likelihood, ``MU(c=1) + BDs(alpha=1)`` unless given. Several objectives share one
-        cache of family scores and give a tuple of results.
+        What to maximise: prior + likelihood, ``Support() + MU(c=1) + BDs(alpha=1)`` unless given. Several objectives
+        share one cache of family scores and give a tuple of results.
     search : {"orders", "hc", "tabu", "exact"}
         Search over orders of the nodes, which gives the best graphs; hill climbing, which is the fastest; tabu search;
         or the best of all graphs (some twenty nodes; see `docs/search.md`).
@@ -190,8 +189,7 @@ def learn(data: Any, objective: Goal | Sequence[Goal] = DEFAULT, **options: Any)
     return plan.run(as_dataset(data), [objective])[0]
 
 
-@with_options
-def hill_climb(data: Any, objective: Goal = DEFAULT, **options: Any) -> Result:
+def hill_climb(data: Any, objective: Goal = DEFAULT, **options: Unpack[LearnOptions]) -> Result:
     """Learn by hill climbing over single-arc additions, deletions and reversals; options as in `learn`.
 
     Examples
@@ -200,11 +198,11 @@ def hill_climb(data: Any, objective: Goal = DEFAULT, **options: Any) -> Result:
     >>> md.hill_climb(md.network("asia").sample(500, seed=1), "BDeu(1)", restarts=3).converged
     True
     """
-    return learn(data, objective, **{**options, "search": "hc"})
+    options["search"] = "hc"
+    return learn(data, objective, **options)
 
 
-@with_options
-def tabu(data: Any, objective: Goal = DEFAULT, **options: Any) -> Result:
+def tabu(data: Any, objective: Goal = DEFAULT, **options: Unpack[LearnOptions]) -> Result:
     """Learn by tabu search, which goes on where hill climbing stops; options as in `learn`.
 
     Examples
@@ -213,4 +211,5 @@ def tabu(data: Any, objective: Goal = DEFAULT, **options: Any) -> Result:
     >>> md.tabu(md.network("asia").sample(500, seed=1), "BDeu(1)", patience=15).converged
     True
     """
-    return learn(data, objective, **{**options, "search": "tabu"})
+    options["search"] = "tabu"
+    return learn(data, objective, **options)

@@ -13,15 +13,16 @@ from mapdag.data import as_dataset
 from mapdag.errors import CapacityError, GraphError, MapdagError, ParameterError
 from mapdag.objective import DEFAULT, parse
 from mapdag.search.exact import open_lattice
-from mapdag.search.learning import Plan, with_options
+from mapdag.search.learning import Plan
 from mapdag.search.watch import EarlyEndError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from typing_extensions import Unpack
 
     from mapdag.contracts import Objective
     from mapdag.search.lattice import Child, Lattice
-    from mapdag.search.learning import Goal
+    from mapdag.search.learning import Goal, LearnOptions
 
     Floats = NDArray[np.float64]
 
@@ -79,9 +80,8 @@ class ArcPosteriors:
                     yield ArcProbability(start, end, float(self.probabilities[i, j]))
 
 
-@with_options
 def arc_posteriors(
-    data: Any, objective: Goal = DEFAULT, *, over: Literal["orders", "dags"] = "orders", **options: Any
+    data: Any, objective: Goal = DEFAULT, *, over: Literal["orders", "dags"] = "orders", **options: Unpack[LearnOptions]
 ) -> ArcPosteriors:
     """Compute the exact posterior probability of every arc.
 
@@ -108,7 +108,8 @@ def arc_posteriors(
     """
     if over not in ("orders", "dags"):
         raise ParameterError(f"over must be 'orders' or 'dags', got {over!r}")
-    plan = Plan.make(**{**options, "search": "exact"})
+    options["search"] = "exact"
+    plan = Plan.make(**options)
     goal = parse(objective)
     table = as_dataset(data)
     if over == "dags" and table.n_columns > _MOST_DAGS:

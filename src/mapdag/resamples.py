@@ -21,9 +21,11 @@ from mapdag.search import Plan
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from typing_extensions import Unpack
 
     from mapdag.contracts import Likelihood, Objective
     from mapdag.data import Dataset
+    from mapdag.search import SearchOptions
 
     Floats = NDArray[np.float64]
 
@@ -140,7 +142,7 @@ def bootstrap(
     seed: int = 0,
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
-    **options: Any,
+    **options: Unpack[SearchOptions],
 ) -> Bootstrap:
     """Learn from R resamples of the rows, to see how strong each arc is and how sure its direction.
 

@@ -9,23 +9,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import mapdag as md
 from mapdag.cli.options import (
     DEFAULT_SCORE,
     Json,
     Network,
-    load_either,
+    ReadTable,
+    option,
     print_json,
+    read_with_graph,
     table_options,
     takes,
-    with_isolated,
 )
-from mapdag.objective import thin_sentence
-from mapdag.theory import diagnose as find_sparsity
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mapdag.theory import ArcSupport, Diagnosis
+    from mapdag import Diagnosis
+    from mapdag.theory import ArcSupport
 
 _WIDE = 140  # columns where output is not a terminal: nothing must be cut off
 _SHOWN = 20
@@ -34,10 +35,8 @@ _SHOWN = 20
 @takes(read_table=table_options)
 def diagnose(
     network: Network,
-    read_table: Any,
-    score: Annotated[
-        str, typer.Option("--score", metavar="EXPR", help="Objective under which arcs are judged.")
-    ] = DEFAULT_SCORE[0],
+    read_table: ReadTable,
+    score: Annotated[str, option("--score", "EXPR", "Objective under which arcs are judged.")] = DEFAULT_SCORE,
     alpha: Annotated[
         float | None, typer.Option("--alpha", help="For comparing BDeu and BDs where the objective has none.")
     ] = None,
@@ -49,9 +48,7 @@ def diagnose(
     Families with configurations that were never observed, where part of BDeu's alpha is lost; arcs that only BDeu or
     only the uniform prior keeps; arcs that another alpha or another beta would take away.
     """
-    dag, whole = load_either(network)
-    table = read_table(whole)
-    found = find_sparsity(with_isolated(dag, network, table.names), table, score, alpha=alpha)
+    found = md.diagnose(*read_with_graph(network, read_table), score, alpha=alpha)
     if json:
         print_json(_as_json(found))
     else:
@@ -81,6 +78,8 @@ def _ends(arcs: Sequence[ArcSupport]) -> list[tuple[str, str]]:
 
 def _show(found: Diagnosis, limit: int | None) -> None:
     from rich.console import Console
+
+    from mapdag.objective import thin_sentence
 
     console = Console(width=None if sys.stdout.isatty() else _WIDE, highlight=False)
     sparse = found.sparse_families

@@ -3,45 +3,42 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mapdag.bootstrapping import Bootstrap
-from mapdag.bootstrapping import bootstrap as run_bootstrap
+import mapdag as md
 from mapdag.cli.display import count_line, live_line, search_line
 from mapdag.cli.options import (
     DEFAULT_SCORE,
+    DEFAULT_SCORES,
     Json,
     Out,
+    ReadTable,
     Report,
     Scores,
-    check_report,
+    SearchFor,
+    check_out,
+    check_page,
     command_line,
+    option,
     print_json,
     search_options,
     table_options,
     takes,
 )
 from mapdag.errors import MapdagError
-from mapdag.io import GRAPH_SUFFIXES, NETWORK_SUFFIXES, check_writable, write_graph, write_network
-from mapdag.objective import parse
-from mapdag.scores import BDeu
-from mapdag.search import Plan, Result
-from mapdag.search import learn as run_search
-from mapdag.search.warming import warm_up
-from mapdag.theory import find_alpha_star
-from mapdag.validation import cross_validate
+
+if TYPE_CHECKING:
+    from mapdag import DAG, Bootstrap, Result
 
 
 @takes(read_table=table_options, search=search_options)
 def learn(
-    read_table: Any,
-    search: Any,
-    score: Scores = DEFAULT_SCORE,
-    bootstrap: Annotated[
-        int, typer.Option("--bootstrap", metavar="R", help="Tell the strength of each arc, from R resamples.")
-    ] = 0,
+    read_table: ReadTable,
+    search: SearchFor,
+    score: Scores = DEFAULT_SCORES,
+    bootstrap: Annotated[int, option("--bootstrap", "R", "Tell the strength of each arc, from R resamples.")] = 0,
     out: Out = None,
     report: Report = None,
     json: Json = False,
@@ -50,21 +47,22 @@ def learn(
 
     Arcs marked -- are reversible: an equivalent graph has them the other way round, so read no direction into them.
     """
-    for option, given in (("--out", out), ("--report", report), ("--bootstrap", bootstrap or None)):
+    for name, given in (("--out", out), ("--report", report), ("--bootstrap", bootstrap or None)):
         if given is not None and len(score) > 1:
-            raise MapdagError(f"{option} takes the result of one --score, got several")
-    if out is not None:
-        check_writable(out, (*GRAPH_SUFFIXES, *NETWORK_SUFFIXES))
-    check_report(report)
-    objectives = [parse(each) for each in score]
+            raise MapdagError(f"{name} takes the result of one --score, got several")
+    check_out(out, "graph", "network")
+    check_page(report, drawn=True)
+    objectives = [md.parse(each) for each in score]
+    from mapdag.search.warming import warm_up
+
     warm_up()
     table = read_table()
     options, strengths = search(table), None
     with live_line(quiet=json) as show:
-        results = run_search(table, objectives, progress=search_line(show), **options)
+        results = md.learn(table, objectives, progress=search_line(show), **options)
         if bootstrap:
             tell = count_line(show, "resamples")
-            strengths = run_bootstrap(table, objectives[0], R=bootstrap, progress=tell, **options)
+            strengths = md.bootstrap(table, objectives[0], R=bootstrap, progress=tell, **options)
     # What was found is shown before it is written: that may fail.
     if json:
         found = [_as_json(result, strengths) for result in results]
@@ -82,20 +80,19 @@ def learn(
 
 @takes(read_table=table_options, search=search_options)
 def bootstrap(
-    read_table: Any,
-    search: Any,
-    score: Annotated[str, typer.Option("--score", metavar="EXPR", help="Objective.")] = DEFAULT_SCORE[0],
+    read_table: ReadTable,
+    search: SearchFor,
+    score: Annotated[str, option("--score", "EXPR", "Objective.")] = DEFAULT_SCORE,
     replicates: Annotated[int, typer.Option("-R", "--replicates", metavar="R", help="Resamples.")] = 200,
     threshold: Annotated[float | None, typer.Option("--threshold", help="Instead of the one found from data.")] = None,
     out: Out = None,
     json: Json = False,
 ) -> None:
     """Say how strong each arc is, by learning from resampled rows; --out takes the averaged network."""
-    if out is not None:
-        check_writable(out, GRAPH_SUFFIXES)
+    check_out(out, "graph")
     table = read_table()
     with live_line(quiet=json) as show:
-        found = run_bootstrap(table, score, R=replicates, progress=count_line(show, "resamples"), **search(table))
+        found = md.bootstrap(table, score, R=replicates, progress=count_line(show, "resamples"), **search(table))
     averaged = found.averaged(threshold)
     if json:
         print_json(
@@ -110,15 +107,15 @@ def bootstrap(
     else:
         typer.echo(f"{found}\naveraged network: {averaged.n_arcs} arcs")
     if out is not None:
-        write_graph(averaged, out)
+        md.write_graph(averaged, out)
 
 
 @takes(read_table=table_options, search=search_options)
 def cv(
-    read_table: Any,
-    search: Any,
-    score: Scores = DEFAULT_SCORE,
-    folds: Annotated[int, typer.Option("--folds", metavar="K", help="Parts; each is held out once.")] = 10,
+    read_table: ReadTable,
+    search: SearchFor,
+    score: Scores = DEFAULT_SCORES,
+    folds: Annotated[int, option("--folds", "K", "Parts; each is held out once.")] = 10,
     alpha: Annotated[float, typer.Option("--alpha", help="Imaginary sample size of the parameters.")] = 1.0,
     json: Json = False,
 ) -> None:
@@ -126,7 +123,7 @@ def cv(
     table = read_table()
     with live_line(quiet=json) as show:
         tell = count_line(show, "folds")
-        found = cross_validate(table, score, folds=folds, alpha=alpha, progress=tell, **search(table))
+        found = md.cross_validate(table, score, folds=folds, alpha=alpha, progress=tell, **search(table))
     if not json:
         typer.echo(str(found))
         return
@@ -147,20 +144,23 @@ def cv(
 
 @takes(read_table=table_options, search=search_options)
 def alpha(
-    read_table: Any,
-    search: Any,
-    first: Annotated[float, typer.Option("--first", metavar="ALPHA", help="First alpha.")] = 1.0,
-    rounds: Annotated[int, typer.Option("--rounds", metavar="K", help="Most graphs to learn.")] = 25,
+    read_table: ReadTable,
+    search: SearchFor,
+    first: Annotated[float, option("--first", "ALPHA", "First alpha.")] = 1.0,
+    rounds: Annotated[int, option("--rounds", "K", "Most graphs to learn.")] = 25,
     json: Json = False,
 ) -> None:
     """Find Steck's optimal imaginary sample size for BDeu: learn, estimate alpha, learn again, until it settles."""
+    from mapdag.search import Plan
+    from mapdag.theory import find_alpha_star
+
     table = read_table()
     plan = Plan.make(**search(table), catch_interrupt=False)
     with live_line(quiet=json) as show:
 
-        def once(value: float) -> Any:
+        def once(value: float) -> DAG:
             show(f"alpha = {value:g}")
-            return plan.run(table, [BDeu(value)])[0].dag
+            return plan.run(table, [md.BDeu(value)])[0].dag
 
         path = find_alpha_star(table, once, start=first, max_rounds=rounds)
     if json:
@@ -180,10 +180,12 @@ def alpha(
 
 def _write(result: Result, out: str) -> None:
     """Write the fitted network where the file's format holds one, otherwise the graph."""
-    if not out.lower().endswith(NETWORK_SUFFIXES):
-        write_graph(result.dag, out)
+    from mapdag.io import NETWORK_SUFFIXES
+
+    if out.lower().endswith(NETWORK_SUFFIXES):
+        md.write_network(result.fit(), out)
     else:
-        write_network(result.fit(), out)
+        md.write_graph(result.dag, out)
 
 
 def _as_json(result: Result, strengths: Bootstrap | None) -> dict[str, Any]:

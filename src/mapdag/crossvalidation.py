@@ -17,9 +17,11 @@ from mapdag.search import Plan
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from typing_extensions import Unpack
 
     from mapdag.contracts import Likelihood, Objective
     from mapdag.data import Dataset
+    from mapdag.search import SearchOptions
 
     Floats = NDArray[np.float64]
 
@@ -79,8 +81,9 @@ def cross_validate(
     folds: int = 10,
     seed: int = 0,
     alpha: float = 1.0,
+    threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
-    **options: Any,
+    **options: Unpack[SearchOptions],
 ) -> CrossValidation:
     """Compare objectives by the log-likelihood of rows that the network was not learned from.
 
@@ -94,6 +97,8 @@ def cross_validate(
     seed : int
     alpha : float
         Imaginary sample size of the parameters' estimates.
+    threads : int, optional
+        As in `learn`.
     progress : callable, optional
         Called with the number of folds done and all of them.
     **options
@@ -109,7 +114,7 @@ def cross_validate(
     table = as_dataset(data)
     goals = tuple(parse(each) for each in objectives)
     check_whole("folds", folds, least=2)
-    plan = Plan.make(**options, seed=seed, catch_interrupt=False)
+    plan = Plan.make(**options, seed=seed, threads=threads, catch_interrupt=False)
     rng = np.random.default_rng(seed)
     parts = list(_parts(table, folds, rng))
     scores = np.empty((len(goals), folds))
