@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mapdag.contracts import check_positive, check_whole
+from mapdag.checks import check_positive, check_whole
 from mapdag.data import Dataset
 from mapdag.search import learn
 

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mapdag.contracts import Likelihood, Recipe, check_positive, write
+from mapdag.checks import check_positive
+from mapdag.contracts import Likelihood, Recipe, write
 from mapdag.errors import ParameterError
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mapdag.contracts import check_positive, check_whole
+from mapdag.checks import check_positive, check_whole
 from mapdag.counts import Counter
 from mapdag.data import as_dataset
 from mapdag.errors import MapdagWarning
