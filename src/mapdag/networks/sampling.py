@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mapdag.data.checks import Codes, code_dtype
 from mapdag.data.dataset import Dataset
+from mapdag.data.labels import Codes, code_dtype
 from mapdag.errors import CapacityError, ParameterError
 from mapdag.networks.checks import Floats, refuse_undefined
 
