@@ -6,7 +6,7 @@ import re
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -86,12 +86,13 @@ class Discretizer:
             elif way.name == "hartemink":
                 jointly.append((column, way))
             else:
-                values, counts, _ = _tally(column, weights)
+                tally = _tally(column, weights)
                 if way.name == "interval":
-                    edges[column.name] = interval_edges(values, way.bins)
+                    edges[column.name] = interval_edges(tally.values, way.bins)
                 else:
-                    _warn_few(column.name, len(values), way.bins)
-                    edges[column.name] = edges_of_splits(values, counts, quantile_splits(counts, way.bins))
+                    _warn_few(column.name, tally, way.bins)
+                    splits = quantile_splits(tally.counts, way.bins)
+                    edges[column.name] = edges_of_splits(tally.values, tally.counts, splits)
         if jointly:
             done = Cuts(edges)
             fixed = [*others, *(cut(column, done) for column in continuous if column.name in done)]
@@ -126,27 +127,30 @@ def _hartemink(
     if len(jointly) + len(fixed) < 2:
         raise ParameterError("discretize: hartemink needs at least two columns")
     tallies = [_tally(column, weights) for column, _ in jointly]
-    starts = {i: quantile_splits(tallies[i][1], method.initial_bins) for i, (_, method) in enumerate(jointly)}
-    codes, cards = [], []
-    for i, ((column, method), (values, _, ranks)) in enumerate(zip(jointly, tallies, strict=True)):
-        _warn_few(column.name, len(values), method.bins)
-        bins = np.append(np.searchsorted(starts[i], np.arange(len(values)), side="right"), len(starts[i]) + 1)
-        codes.append(bins[ranks][column.index])
+    codes, cards, starts, bins = [], [], {}, {}
+    for i, ((column, method), tally) in enumerate(zip(jointly, tallies, strict=True)):
+        _warn_few(column.name, tally, method.bins)
+        starts[i], bins[i] = quantile_splits(tally.counts, method.initial_bins), method.bins
+        bin_of = np.searchsorted(starts[i], np.arange(len(tally.values)), side="right")
+        codes.append(np.append(bin_of, len(starts[i]) + 1)[tally.ranks][column.index])
         cards.append(len(starts[i]) + 2)
     codes += [column.codes for column in fixed]
     cards += [len(column.levels) + 1 for column in fixed]
-    bins_of = {i: method.bins for i, (_, method) in enumerate(jointly)}
-    splits = hartemink_splits(codes, cards, starts, bins_of, weights)
+    splits = hartemink_splits(codes, cards, starts, bins, weights)
     return {
-        column.name: edges_of_splits(values, counts, splits[i])
-        for i, ((column, _), (values, counts, _)) in enumerate(zip(jointly, tallies, strict=True))
+        column.name: edges_of_splits(tally.values, tally.counts, splits[i])
+        for i, ((column, _), tally) in enumerate(zip(jointly, tallies, strict=True))
     }
 
 
-def _tally(
-    column: Continuous, weights: NDArray[Any] | None
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.intp]]:
-    """Return the distinct values in order, their counts, and the rank of every position (missing: beyond the last)."""
+class _Tally(NamedTuple):
+    values: NDArray[np.float64]  # distinct, in order
+    counts: NDArray[np.float64]
+    ranks: NDArray[np.intp]  # of every position among the values; missing: beyond the last
+
+
+def _tally(column: Continuous, weights: NDArray[Any] | None) -> _Tally:
+    """Count the distinct values of a column."""
     found = np.bincount(column.index, weights=weights, minlength=len(column.numbers)).astype(np.float64)
     used = (found > 0) & ~np.isnan(column.numbers)
     values, inverse = np.unique(column.numbers[used], return_inverse=True)
@@ -158,10 +162,11 @@ def _tally(
     ranks = np.full(len(column.numbers), len(values), dtype=np.intp)
     ranks[used] = inverse.reshape(-1)
     counts = np.bincount(inverse.reshape(-1), weights=found[used]).astype(np.float64)
-    return values, counts, ranks
+    return _Tally(values, counts, ranks)
 
 
-def _warn_few(name: str, distinct: int, bins: int) -> None:
+def _warn_few(name: str, tally: _Tally, bins: int) -> None:
+    distinct = len(tally.values)
     if distinct < bins:
         warnings.warn(
             f"column {name!r} has only {distinct} distinct values: too few for {bins} bins", MapdagWarning, stacklevel=2

@@ -6,7 +6,7 @@ import gzip
 import json
 import os
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -28,7 +28,7 @@ from mapdag.data.levels import (
     texts_for_missing,
 )
 from mapdag.data.problems import Problems, listed, unknown_names
-from mapdag.data.rows import Weights, find_remaining, leave_out, read_weights
+from mapdag.data.rows import Weights, emptied, find_remaining, leave_out, read_weights
 from mapdag.data.source import chosen_columns, open_source
 from mapdag.errors import DataError, MapdagWarning, ParameterError, Setting
 
@@ -154,7 +154,7 @@ def read(
         held = [column.narrowed() for column in columns]
         options, note = _find_codes(held, row_weights, options) if unsure else (options, None)
         held, row_weights = leave_out(held, row_weights, options, problems)
-        columns = _emptied(held)
+        columns = emptied(held)
     found = [interpret(column, options, problems) for column in columns]
     problems.raise_any()
     coded = _cut_continuous([column for column in found if column is not None], discretizer, options, row_weights)
@@ -191,12 +191,6 @@ def as_dataset(data: Any, **options: Any) -> Dataset:
     if options:
         raise ParameterError(f"{listed(options)} cannot be given for a Dataset: call mapdag.read to read it anew")
     return data
-
-
-def _emptied(columns: list[Column]) -> Iterator[Column]:
-    """Hand out the columns of a list, which forgets them."""
-    while columns:
-        yield columns.pop(0)
 
 
 def _declared(levels: Any, like: Any, names: list[str]) -> dict[str, tuple[str, ...]]:
@@ -245,11 +239,12 @@ def _cut_continuous(
         if isinstance(column, Coded):
             coded.append(column)
             continue
-        found: Coded | None = cut(column, cuts)
-        if found is not None and column.name in options.declared:
-            labels = [*found.levels, None]
-            binned = Column(column.name, "text", found.codes, labels, rows=column.rows)
-            found = encode(binned, labels, options.declared[column.name], replace(options, codes=False), problems)
+        found: Coded | None
+        binned = found = cut(column, cuts)
+        if column.name in options.declared:
+            labels = [*binned.levels, None]
+            again = Column(column.name, "text", binned.codes, labels, rows=column.rows)
+            found = encode(again, labels, options.declared[column.name], replace(options, codes=False), problems)
         if found is not None:
             if int(found.codes.max()) == len(found.levels) and not add_missing(found, options):
                 raise DataError(f"column {column.name!r} has missing values, but `like` has no level for them")

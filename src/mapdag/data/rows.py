@@ -6,7 +6,7 @@ Rows are left out before anything is decided about the columns, so that a table 
 from __future__ import annotations
 
 import numbers
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -146,10 +146,13 @@ def leave_out(
         problems.raise_any()
         raise _none_left(found)
     rows = np.flatnonzero(found.keep)
-    kept = []
+    return [column.kept(rows) for column in emptied(columns)], None if weights is None else weights[rows]
+
+
+def emptied(columns: list[Column]) -> Iterator[Column]:
+    """Hand out the columns of a list, which forgets them."""
     while columns:
-        kept.append(columns.pop(0).kept(rows))
-    return kept, None if weights is None else weights[rows]
+        yield columns.pop(0)
 
 
 def _none_left(found: Remaining) -> DataError:
