@@ -77,9 +77,7 @@ class Column:
 
     def narrowed(self) -> Column:
         """Return the same column in as little memory as its positions need."""
-        size = self.n_positions
-        dtype = np.uint8 if size <= 2**8 else np.uint16 if size <= 2**16 else np.uint32
-        return replace(self, index=self.index.astype(dtype))
+        return replace(self, index=self.index.astype(np.min_scalar_type(max(self.n_positions - 1, 0))))
 
     def kept(self, rows: NDArray[np.intp]) -> Column:
         """Return some of the rows, with the values that these have; what the type declares stays declared."""

@@ -173,8 +173,8 @@ def declared_levels(levels: LevelsLike | None, names: Sequence[str]) -> dict[str
     if levels is None:
         return {}
     if isinstance(levels, Mapping):
-        given = {str(name): labels for name, labels in levels.items()}
-        unknown = [name for name in given if name not in set(names)]
+        given, known = {str(name): labels for name, labels in levels.items()}, set(names)
+        unknown = [name for name in given if name not in known]
         if unknown:
             raise unknown_names(unknown, names, "levels")
         return {name: label_list(given[name], name) for name in names if name in given}

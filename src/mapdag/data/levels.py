@@ -232,7 +232,7 @@ def encode(
 ) -> Coded | None:
     """Turn positions into codes; a label in use that is not a level is a problem."""
     size, index, declared = len(levels), column.index, options.declared.get(column.name, levels)
-    dtype = np.uint8 if size + 2 <= 2**8 else np.uint16 if size + 2 <= 2**16 else np.uint32
+    dtype = np.min_scalar_type(size + 1)
     code_of: dict[str | None, int] = {label: code for code, label in enumerate(levels)}
     code_of[None] = size
     recode = np.array([code_of.get(label, size + 1) for label in labels], dtype=dtype)
