@@ -70,17 +70,18 @@ class Message:
     args: tuple[Any, ...]
 
     @property
+    def _groups(self) -> list[tuple[Any, ...]]:
+        return [part if isinstance(part, tuple) else (part,) for part in self.args]
+
+    @property
     def settings(self) -> tuple[Setting, ...]:
         """The options that the message names, in order."""
-        groups = [part if isinstance(part, tuple) else (part,) for part in self.args]
-        return tuple(part for group in groups for part in group if isinstance(part, Setting))
+        return tuple(part for group in self._groups for part in group if isinstance(part, Setting))
 
     def written(self, write: Callable[[Setting], str], between: str) -> str:
         """Return the text, given how to write a setting, and what to put between those that belong together."""
-        groups = [part if isinstance(part, tuple) else (part,) for part in self.args]
-        return "".join(
-            between.join(write(part) if isinstance(part, Setting) else str(part) for part in group) for group in groups
-        )
+        texts = [[write(part) if isinstance(part, Setting) else str(part) for part in group] for group in self._groups]
+        return "".join(between.join(group) for group in texts)
 
     def __str__(self) -> str:
         return self.written(str, ", ")
