@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -404,6 +405,15 @@ def test_ways_out_are_written_as_flags(run, tmp_path):
     assert "--missing drop" in err
     assert "drop=" not in err
     pasted = re.search(r"All at once: (.*)", err)[1].split()
+    assert run("learn", path, *pasted, "--score", "BDeu(1)")[0] == 0
+
+
+def test_names_with_quotes_and_brackets_are_written_as_a_shell_takes_them(run, tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text('"a]b","say ""hi""",x,y\n' + "k,1,u,v\nk,1,v,u\n" * 20)
+    _, _, err = run("learn", path)
+    pasted = shlex.split(re.search(r"All at once: (.*)", err)[1])
+    assert pasted == ["--drop", "a]b", "--drop", 'say "hi"']
     assert run("learn", path, *pasted, "--score", "BDeu(1)")[0] == 0
 
 

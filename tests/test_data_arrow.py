@@ -124,3 +124,20 @@ def test_without_pyarrow_lost_levels_are_not_lost_silently(tmp_path, monkeypatch
     with pytest.warns(MapdagWarning, match=r"levels of 'x'.*install pyarrow.*or pass levels="):
         assert read(path).levels["x"] == ("a", "b")
     assert read(ours).levels["x"] == ("a", "b")
+
+
+def test_without_pyarrow_streams_are_read_and_lost_levels_not_lost_silently(monkeypatch):
+    source = Stream(pa.table({"x": pa.DictionaryArray.from_arrays([1, 0], ["a", "b", "c"]), "n": [1, 2]}))
+    plain = Stream(pa.table({"x": ["b", "a"], "n": [1, 2]}))
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.warns(MapdagWarning, match=r"levels of 'x'.*found in the Arrow table.*install pyarrow"):
+        assert read(source).levels["x"] == ("a", "b")
+    assert read(plain).levels["x"] == ("a", "b")
+
+
+def test_dictionaries_of_single_floats_and_of_times():
+    half = pa.DictionaryArray.from_arrays([1, 0], pa.array([0.1, 0.5, 0.7], pa.float32()))
+    times = pa.DictionaryArray.from_arrays([1, 0], pa.array([0, 10**6, 10**7], pa.timestamp("us")))
+    data = read(pa.table({"x": half, "t": times}))
+    assert data.levels["x"] == ("0.1", "0.5", "0.7")
+    assert len(data.levels["t"]) == 3

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from mapdag.data import blanks, read
+from mapdag.data import dialect, read
 from mapdag.errors import DataError, MapdagWarning
 
 
@@ -79,14 +79,14 @@ def test_tables_longer_than_the_first_look_are_split_as_a_whole():
     rng = random.Random(1)
     rows = [[rng.choice("uvw"), rng.choice(["x y", "z"]), str(rng.randint(0, 11))] for _ in range(30_000)]
     text = "p q r\n" + "\n".join(f'{p}   "{q}" {r}' for p, q, r in rows) + "\n"
-    assert len(text) > blanks.HEAD
+    assert len(text) > dialect.HEAD
     assert cells(read(text.encode())) == rows
 
 
 def test_tables_with_single_blanks_are_parsed_where_they_are(tmp_path, monkeypatch):
     path = tmp_path / "table.txt"
     path.write_bytes(b'a b\n"New York" 1\n"Los Angeles" 2\n')
-    monkeypatch.setattr(blanks, "_TOKEN", None)
+    monkeypatch.setattr(dialect, "_TOKEN", None)
     assert read(path).levels["a"] == ("Los Angeles", "New York")
 
 

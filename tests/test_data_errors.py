@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import pickle
 import re
 
 import numpy as np
@@ -12,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from mapdag.data import read
-from mapdag.errors import DataError, MapdagError
+from mapdag.errors import DataError, MapdagError, Setting
 
 DAYS = [dt.date(2020, 1, 1) + dt.timedelta(days=i) for i in range(40)]
 CONTINUOUS = [i + 0.5 for i in range(40)]
@@ -217,3 +218,34 @@ def test_a_stream_that_breaks_is_reported():
 
     source = pa.RecordBatchReader.from_batches(schema, batches())
     assert "the Arrow table cannot be read" in message(source)
+
+
+# Ways out as data --------------------------------------------------------------------------------------------------
+
+
+def test_errors_carry_the_options_that_they_name():
+    with pytest.raises(DataError) as error:
+        read({"x": CONTINUOUS, "y": ["a", None] * 20, "z": ["c"] * 40})
+    ways = error.value.settings  # those of each column, then all at once
+    assert ways[:2] == (Setting("discretize", {"x": "quantile"}), Setting("drop", ["x"]))
+    assert Setting("missing", "level") in ways
+    assert ways[-3:] == (
+        Setting("discretize", {"x": "quantile"}),
+        Setting("missing", "drop"),
+        Setting("drop", ["z"]),
+    )
+
+
+def test_the_options_that_settle_everything_can_be_passed_on():
+    table = {"x": CONTINUOUS, "y": ["a", "b", None, "b"] * 10, "z": ["c"] * 40}
+    with pytest.raises(DataError) as error:
+        read(table)
+    assert read(table, **{way.option: way.value for way in error.value.args[-1]}).names == ("x", "y")
+
+
+def test_errors_survive_pickling_whole():
+    with pytest.raises(DataError) as error:
+        read({"x": CONTINUOUS})
+    copy = pickle.loads(pickle.dumps(error.value))
+    assert str(copy) == str(error.value)
+    assert copy.settings == error.value.settings

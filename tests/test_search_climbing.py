@@ -352,7 +352,7 @@ def test_every_option_is_declared_and_documented():
     [
         ({"search": "ges"}, ParameterError, "search must be one of orders, hc, tabu"),
         ({"order": "random"}, ParameterError, "order must be"),
-        ({"search": "hc", "patience": 3}, ParameterError, "search='hc' takes restarts, perturb, not 'patience'"),
+        ({"search": "hc", "patience": 3}, ParameterError, "search=\"hc\" takes restarts, perturb, not 'patience'"),
         ({"max_iter": 0}, ParameterError, "max_iter must be a whole number of at least 1, got 0"),
         ({"threads": -1}, ParameterError, "threads must be"),
         ({"time_limit": 0}, ParameterError, "time_limit must be a positive number, got 0"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mapdag.contracts import check_whole
+from mapdag.checks import check_whole
 from mapdag.data import as_dataset
 from mapdag.errors import ParameterError
 from mapdag.networks import fit

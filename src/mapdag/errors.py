@@ -1,4 +1,4 @@
-"""Every exception and warning that mapdag raises; nothing else lives here.
+"""Every exception and warning that mapdag raises, and the options that their messages name; nothing else lives here.
 
 ::
 
@@ -16,15 +16,78 @@
     └── MissingExtraError (ImportError)  an optional package is needed; says how to install it
 
     MapdagWarning (UserWarning)       the result is right, but probably not what was meant
+
+A message is made of parts. Options are parts of their own (`Setting`, or several to be given together), so that whoever
+shows the message can write them as its reader would: `str` as in Python, the command line as its flags.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+#: Longer lists are cut short where an option is written.
+SHOWN_ITEMS = 25
 
-class MapdagError(Exception):
+
+@dataclass(frozen=True)
+class Setting:
+    """An option and its value, as part of a message; most often a way out.
+
+    >>> str(Setting("drop", ["id"])), str(Setting("codes", True))
+    ('drop=["id"]', 'codes=True')
+    """
+
+    option: str
+    value: Any
+
+    def __str__(self) -> str:
+        return f"{self.option}={_quoted(self.value)}"
+
+
+def _quoted(value: Any) -> str:
+    """Write a value in Python's notation with double quotes; long lists are cut short."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_quoted(key)}: {_quoted(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        items = [*value[:SHOWN_ITEMS], "..."] if len(value) > SHOWN_ITEMS else value
+        return "[" + ", ".join("..." if item == "..." else _quoted(item) for item in items) + "]"
+    return str(value) if isinstance(value, bool) else json.dumps(value, ensure_ascii=False)
+
+
+class Message:
+    """What errors and warnings say: texts, and settings among them.
+
+    >>> error = DataError("300 levels: pass ", Setting("drop", ["id"]), " or ", Setting("max_levels", 300))
+    >>> str(error)
+    '300 levels: pass drop=["id"] or max_levels=300'
+    >>> error.settings
+    (Setting(option='drop', value=['id']), Setting(option='max_levels', value=300))
+    """
+
+    args: tuple[Any, ...]
+
+    @property
+    def _groups(self) -> list[tuple[Any, ...]]:
+        return [part if isinstance(part, tuple) else (part,) for part in self.args]
+
+    @property
+    def settings(self) -> tuple[Setting, ...]:
+        """The options that the message names, in order."""
+        return tuple(part for group in self._groups for part in group if isinstance(part, Setting))
+
+    def written(self, write: Callable[[Setting], str], between: str) -> str:
+        """Return the text, given how to write a setting, and what to put between those that belong together."""
+        texts = [[write(part) if isinstance(part, Setting) else str(part) for part in group] for group in self._groups]
+        return "".join(between.join(group) for group in texts)
+
+    def __str__(self) -> str:
+        return self.written(str, ", ")
+
+
+class MapdagError(Message, Exception):
     """Base class of everything mapdag raises on purpose."""
 
 
@@ -124,5 +187,5 @@ class MissingExtraError(MapdagError, ImportError):
     """An optional package is needed."""
 
 
-class MapdagWarning(UserWarning):
+class MapdagWarning(Message, UserWarning):
     """The result is right, but probably not what was meant."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from mapdag.contracts import check_whole
+from mapdag.checks import check_whole
 from mapdag.data import as_dataset
 from mapdag.errors import CycleError, ParameterError
 from mapdag.graphs import DAG

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mapdag.data import Cuts, Dataset, discretize, read
-from mapdag.data.discretize import Plan as Discretizing
+from mapdag.data.discretization import Discretizer
 from mapdag.errors import DataError, MissingExtraError, ParameterError
 from mapdag.objective import DEFAULT
 from mapdag.search import learn
@@ -172,7 +172,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         """Find the cuts of a method, so that other rows can be cut in the same places."""
         if not isinstance(self.discretize, str):
             return self.discretize
-        method = Discretizing.of(self.discretize).default
+        method = Discretizer.of(self.discretize).default
         assert method is not None
         try:
             return discretize(table, method.name, bins=method.bins)

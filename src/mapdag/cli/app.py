@@ -53,7 +53,7 @@ def run() -> None:
     try:
         app()
     except MapdagError as error:
-        _fail(in_flags(str(error)))
+        _fail(in_flags(error))
     except MemoryError:
         _fail("not enough memory")
     except BrokenPipeError:

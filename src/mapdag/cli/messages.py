@@ -1,73 +1,42 @@
 """What the command line says of errors and warnings: one sentence, in terms of its own options.
 
-The library's messages name Python's options, ``drop=["id"]``; here they become ``--drop id``.
+The library's messages name options as Python does, ``drop=["id"]``; here they are written ``--drop id``.
 """
 
 from __future__ import annotations
 
-import json
-import re
 import shlex
-from collections.abc import Callable
 from typing import Any
 
 import typer
 
-from mapdag.errors import MapdagWarning
-
-_VALUE = r"""(?:\[[^\]]*\]|\{(?:[^{}]|\[[^\]]*\])*\}|"[^"]*"|'[^']*'|[\w.+-]+)"""
+from mapdag.errors import SHOWN_ITEMS, MapdagWarning, Message, Setting
 
 
-def _each(flag: str) -> Callable[[Any], str]:
-    """Repeat a flag for every item of a list."""
-    return lambda value: " ".join(f"{flag} {_quoted(item)}" for item in (value if isinstance(value, list) else [value]))
+def in_flags(message: Message) -> str:
+    """Write a message of the library, its options as the command line takes them.
 
-
-def _by_column(value: Any) -> str:
-    items = value.items() if isinstance(value, dict) else [(None, value)]
-    return " ".join(f"--discretize {_quoted(method if name is None else f'{name}={method}')}" for name, method in items)
-
-
-def _quoted(value: Any) -> str:
-    return "..." if value == "..." else shlex.quote(str(value))
-
-
-#: How each option of `mapdag.read` and `mapdag.learn` is written on the command line.
-_FLAGS: dict[str, Callable[[Any], str]] = {
-    "drop": _each("--drop"),
-    "missing": _each("--missing"),
-    "missing_values": _each("--missing-value"),
-    "max_levels": _each("--max-levels"),
-    "separator": _each("--separator"),
-    "encoding": _each("--encoding"),
-    "search": _each("--search"),
-    "weights": _each("--weights"),
-    "codes": lambda value: "--codes" if value else "--labels",
-    "levels": lambda _: "--levels FILE (a JSON object, name -> list of levels)",
-    "discretize": _by_column,
-}
-_OPTION = re.compile(rf"(?<![\w.])({'|'.join(_FLAGS)})=({_VALUE})")
-
-
-def in_flags(message: str) -> str:
-    """Rewrite the options in a message of the library as the command line takes them.
-
-    >>> in_flags('the column has 300 levels: pass drop=["id"] or max_levels=300')
-    'the column has 300 levels: pass --drop id or --max-levels 300'
-    >>> in_flags('All at once: drop=["id"], missing="drop"')  # to be pasted
+    >>> from mapdag.errors import DataError
+    >>> error = DataError("300 levels: pass ", Setting("drop", ["id"]), " or ", Setting("max_levels", 300))
+    >>> in_flags(error)
+    '300 levels: pass --drop id or --max-levels 300'
+    >>> in_flags(DataError("All at once: ", (Setting("drop", ["id"]), Setting("missing", "drop"))))  # to be pasted
     'All at once: --drop id --missing drop'
     """
+    return message.written(_flags, " ")
 
-    def rewrite(match: re.Match[str]) -> str:
-        text = match[2].replace("True", "true").replace("False", "false").replace("'", '"')
-        try:
-            value = json.loads(re.sub(r",?\s*\.\.\.", "", text))
-        except json.JSONDecodeError:
-            value = text.strip('"')
-        return _FLAGS[match[1]](value)
 
-    rewritten = _OPTION.sub(rewrite, message)
-    return re.sub(r"^All at once: .*", lambda line: line[0].replace(", --", " --"), rewritten, flags=re.MULTILINE)
+def _flags(setting: Setting) -> str:
+    """Write one setting; a flag is repeated for every item of a list."""
+    if setting.option == "levels":
+        return "--levels FILE (a JSON object, name -> list of levels)"
+    if setting.option == "codes":
+        return "--codes" if setting.value else "--labels"
+    items = setting.value[:SHOWN_ITEMS] if isinstance(setting.value, list) else [setting.value]
+    if isinstance(setting.value, dict):
+        items = [f"{name}={way}" for name, way in setting.value.items()]
+    flag = {"missing_values": "--missing-value"}.get(setting.option, f"--{setting.option.replace('_', '-')}")
+    return " ".join(f"{flag} {shlex.quote(str(item))}" for item in items)
 
 
 class Warnings:
@@ -76,8 +45,8 @@ class Warnings:
     def __init__(self) -> None:
         self._seen: set[str] = set()
 
-    def show(self, message: Any, category: type[Warning], *_: Any, **__: Any) -> None:
+    def show(self, message: Warning | str, *_: Any, **__: Any) -> None:
         """Stand in for `warnings.showwarning`."""
-        if issubclass(category, MapdagWarning) and str(message) not in self._seen:
+        if isinstance(message, MapdagWarning) and str(message) not in self._seen:
             self._seen.add(str(message))
-            typer.echo(f"mapdag: warning: {in_flags(str(message))}", err=True)
+            typer.echo(f"mapdag: warning: {in_flags(message)}", err=True)

@@ -5,7 +5,7 @@
 
 from mapdag.data.cuts import Cuts
 from mapdag.data.dataset import Dataset
-from mapdag.data.discretize import discretize
-from mapdag.data.read import as_dataset, read
+from mapdag.data.discretization import discretize
+from mapdag.data.reader import as_dataset, read
 
 __all__ = ["Cuts", "Dataset", "as_dataset", "discretize", "read"]

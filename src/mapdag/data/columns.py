@@ -1,6 +1,6 @@
 """One column of any origin, brought to one shape: its distinct values and, for every row, which of them it has.
 
-Types are decided on the distinct values. What the values *mean* (levels, missing codes, problems) is for `settle`.
+Types are decided on the distinct values. What the values *mean* (levels, missing codes, problems) is for `levels`.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import datetime as dt
 import numbers
 import sys
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -20,17 +21,6 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-__all__ = [
-    "Column",
-    "Kind",
-    "from_masked",
-    "from_numpy",
-    "from_objects",
-    "from_pandas",
-    "from_polars",
-    "own_categorical",
-]
-
 #: "text" covers every label that came as text; "nested" is what cannot be a category at all.
 Kind: TypeAlias = Literal["text", "number", "boolean", "temporal", "nested"]
 
@@ -41,53 +31,25 @@ _DENSE = 2**16
 _FIRST = 2_000
 
 
+@dataclass(eq=False)
 class Column:
-    """The distinct values of a column, and which of them each row has.
+    """The distinct values of a column, and which of them each row has."""
 
-    Parameters
-    ----------
-    name : str
-        The column.
-    kind : Kind
-        What the values are.
-    index : integer array of shape (rows,)
-        The position of each row's value.
-    labels : sequence of (str or None), optional
-        The values as text, by position. None is a missing value, or a position that no row has; text may repeat.
-    values : array, optional
-        The values of a numeric column, NaN for None. Their text is made only if somebody asks.
-    declared : sequence of str, optional
-        The levels that the column's own type declares, in order.
-    blanks : bool
-        Whether blanks around the labels mean nothing, as in a text file.
-    note : str
-        What a nested column holds.
-    rows : integer array, optional
-        Where the rows were in the table, if some of its rows were left out.
-    """
-
-    def __init__(
-        self,
-        name: str,
-        kind: Kind,
-        index: NDArray[Any],
-        *,
-        labels: Sequence[str | None] | None = None,
-        values: NDArray[Any] | None = None,
-        declared: Sequence[str] | None = None,
-        blanks: bool = False,
-        note: str = "",
-        rows: NDArray[np.intp] | None = None,
-    ) -> None:
-        self.name, self.kind, self.index, self.rows = name, kind, index, rows
-        self.values, self.declared, self.blanks, self.note = values, declared, blanks, note
-        self._labels = labels
+    name: str
+    kind: Kind
+    index: NDArray[Any]  # the position of each row's value
+    texts: Sequence[str | None] | None = None  # by position; None where missing, or in no row; they may repeat
+    values: NDArray[Any] | None = None  # of a numeric column, NaN for None; their text is made only if somebody asks
+    declared: Sequence[str] | None = None  # the levels that the column's own type declares, in order
+    blanks: bool = False  # whether blanks around the labels mean nothing, as in a text file
+    note: str = ""  # what a nested column holds
+    rows: NDArray[np.intp] | None = None  # where the rows were in the table, if some were left out
 
     @cached_property
     def labels(self) -> Sequence[str | None]:
         """The values as text, by position."""
-        if self._labels is not None:
-            return self._labels
+        if self.texts is not None:
+            return self.texts
         return [] if self.values is None else [None if value != value else text_of(value) for value in self.values]  # noqa: PLR0124
 
     def numbers(self, missing: Collection[str]) -> NDArray[np.float64] | None:
@@ -111,13 +73,11 @@ class Column:
     @property
     def n_positions(self) -> int:
         """The number of positions, whether or not some row has them."""
-        return len(self._labels if self._labels is not None else self.labels if self.values is None else self.values)
+        return len(self.labels if self.texts is not None or self.values is None else self.values)
 
     def narrowed(self) -> Column:
         """Return the same column in as little memory as its positions need."""
-        size = self.n_positions
-        dtype = np.uint8 if size <= 2**8 else np.uint16 if size <= 2**16 else np.uint32
-        return self._with(self.index.astype(dtype), self._labels, self.values, self.rows)
+        return replace(self, index=self.index.astype(np.min_scalar_type(max(self.n_positions - 1, 0))))
 
     def kept(self, rows: NDArray[np.intp]) -> Column:
         """Return some of the rows, with the values that these have; what the type declares stays declared."""
@@ -125,42 +85,45 @@ class Column:
         used = np.flatnonzero(np.bincount(index, minlength=self.n_positions))
         rank = np.zeros(self.n_positions, dtype=self.index.dtype)
         rank[used] = np.arange(len(used))
-        labels = None if self._labels is None else [self._labels[position] for position in used.tolist()]
-        values = None if self.values is None else self.values[used]
-        return self._with(rank[index], labels, values, rows if self.rows is None else self.rows[rows])
-
-    def _with(
-        self,
-        index: NDArray[Any],
-        labels: Sequence[str | None] | None,
-        values: NDArray[Any] | None,
-        rows: NDArray[np.intp] | None,
-    ) -> Column:
-        return Column(
-            self.name,
-            self.kind,
-            index,
-            labels=labels,
-            values=values,
-            declared=self.declared,
-            blanks=self.blanks,
-            note=self.note,
-            rows=rows,
+        return replace(
+            self,
+            index=rank[index],
+            texts=None if self.texts is None else [self.texts[position] for position in used.tolist()],
+            values=None if self.values is None else self.values[used],
+            rows=rows if self.rows is None else self.rows[rows],
         )
 
 
+def is_a(value: object, package: str, name: str) -> bool:
+    """Tell an object's class by name, so that its package need not be imported (nor installed)."""
+    return any(c.__name__ == name and c.__module__.split(".")[0] == package for c in type(value).__mro__)
+
+
 def _nested(name: str, note: str, n_rows: int) -> Column:
-    return Column(name, "nested", np.zeros(n_rows, dtype=np.uint8), labels=[None], note=note)
+    return Column(name, "nested", np.zeros(n_rows, dtype=np.uint8), texts=[None], note=note)
 
 
 def _expand(column: Column, present: NDArray[np.bool_]) -> Column:
     """Give a column of the present values back its missing rows."""
-    size = len(column.labels) if column.values is None else len(column.values)
-    index = np.full(len(present), size, dtype=np.uint32)
+    index = np.full(len(present), column.n_positions, dtype=np.uint32)
     index[present] = column.index
     values = None if column.values is None else np.append(column.values, np.float32(np.nan))
-    labels = None if values is not None and column._labels is None else [*column.labels, None]  # noqa: SLF001
-    return Column(column.name, column.kind, index, labels=labels, values=values, note=column.note)
+    texts = None if values is not None and column.texts is None else [*column.labels, None]
+    return replace(column, index=index, texts=texts, values=values)
+
+
+def from_any(name: str, part: Any) -> Column:
+    """Make a column from an array, a Series of either kind, or any other sequence."""
+    if is_a(part, "polars", "Series"):
+        return from_polars(name, part)
+    if type(part).__module__.split(".")[0] == "pandas":
+        return from_pandas(name, sys.modules["pandas"].Series(part))
+    if isinstance(part, np.ma.MaskedArray):
+        return _from_masked(name, part)
+    if isinstance(part, np.ndarray):
+        return from_numpy(name, part) if part.ndim == 1 else from_objects(name, part.tolist())
+    as_list = getattr(part, "tolist", None) or getattr(part, "to_pylist", None)
+    return from_objects(name, list(part) if as_list is None else as_list())
 
 
 def from_numpy(name: str, values: NDArray[Any]) -> Column:
@@ -173,16 +136,16 @@ def from_numpy(name: str, values: NDArray[Any]) -> Column:
         distinct, inverse = np.unique(values, return_inverse=True)
         if kind == "f":
             return Column(name, "number", inverse.reshape(-1), values=distinct)
-        return Column(name, "temporal", inverse.reshape(-1), labels=texts_of(distinct))
+        return Column(name, "temporal", inverse.reshape(-1), texts=texts_of(distinct))
     if kind == "b":
         seen = np.bincount(values, minlength=2) > 0
         labels = [label if flag else None for label, flag in zip(("False", "True"), seen, strict=True)]
-        return Column(name, "boolean", values.astype(np.uint8), labels=labels)
+        return Column(name, "boolean", values.astype(np.uint8), texts=labels)
     if kind in "iu":
         return _from_integers(name, values)
     if kind == "S":
         distinct, inverse = np.unique(values, return_inverse=True)
-        return Column(name, "text", inverse.reshape(-1), labels=_decoded(distinct.tolist()))
+        return Column(name, "text", inverse.reshape(-1), texts=_decoded(distinct.tolist()))
     if kind in "UTO":
         return from_objects(name, values.tolist())
     return _nested(name, f"values of type {values.dtype}", len(values))
@@ -196,7 +159,7 @@ def _decoded(values: Sequence[bytes]) -> list[str]:
         return [value.decode("latin-1") for value in values]
 
 
-def from_masked(name: str, values: np.ma.MaskedArray[Any, Any]) -> Column:
+def _from_masked(name: str, values: np.ma.MaskedArray[Any, Any]) -> Column:
     """Make a column from a masked array; what is masked is missing."""
     if values.dtype.kind != "S" or values.ndim != 1:
         return from_objects(name, values.tolist())
@@ -205,11 +168,11 @@ def from_masked(name: str, values: np.ma.MaskedArray[Any, Any]) -> Column:
 
 def _from_integers(name: str, values: NDArray[Any]) -> Column:
     if not len(values):
-        return Column(name, "number", values, labels=[], values=np.empty(0))
+        return Column(name, "number", values, texts=[], values=np.empty(0))
     low, high = int(values.min()), int(values.max())
     if high - low >= _DENSE:
         distinct, inverse = np.unique(values, return_inverse=True)
-        return Column(name, "number", inverse.reshape(-1), labels=[str(v) for v in distinct.tolist()], values=distinct)
+        return Column(name, "number", inverse.reshape(-1), texts=[str(v) for v in distinct.tolist()], values=distinct)
     # The difference would overflow in narrow types; bytes from 0 need none.
     wide = values if values.dtype.itemsize >= 4 else values.astype(np.int32)
     index = values if low == 0 and values.dtype == np.uint8 else (wide - wide.min()).astype(np.uint16)
@@ -217,9 +180,7 @@ def _from_integers(name: str, values: NDArray[Any]) -> Column:
     if not seen.all():
         seen = np.bincount(index, minlength=high - low + 1) > 0
     labels = [str(low + position) if flag else None for position, flag in enumerate(seen)]
-    return Column(
-        name, "number", index, labels=labels, values=np.where(seen, low + np.arange(float(len(seen))), np.nan)
-    )
+    return Column(name, "number", index, texts=labels, values=np.where(seen, low + np.arange(float(len(seen))), np.nan))
 
 
 def _is_missing(value: Any) -> bool:
@@ -247,13 +208,13 @@ def from_objects(name: str, values: Sequence[Any]) -> Column:
         return _nested(name, f"{type(present[0]).__name__} values", len(values))
     labels = [None if value is None else text_of(value) for value in distinct]
     if present and all(isinstance(value, bool | np.bool_) for value in present):
-        return Column(name, "boolean", index, labels=labels)
+        return Column(name, "boolean", index, texts=labels)
     if present and all(isinstance(value, numbers.Real) and not isinstance(value, bool) for value in present):
         floats = np.array([np.nan if value is None else float(value) for value in distinct])
-        return Column(name, "number", index, labels=labels, values=floats)
+        return Column(name, "number", index, texts=labels, values=floats)
     times = (dt.date, dt.time, dt.timedelta, np.datetime64, np.timedelta64)
     temporal = present and all(isinstance(value, times) for value in present)
-    return Column(name, "temporal" if temporal else "text", index, labels=labels)
+    return Column(name, "temporal" if temporal else "text", index, texts=labels)
 
 
 def from_pandas(name: str, series: Any) -> Column:
@@ -263,7 +224,7 @@ def from_pandas(name: str, series: Any) -> Column:
         labels = texts_of(series.cat.categories)
         codes = series.cat.codes.to_numpy()
         index = np.where(codes < 0, len(labels), codes)
-        return Column(name, "text", index, labels=[*labels, None], declared=labels)
+        return Column(name, "text", index, texts=[*labels, None], declared=labels)
     if isinstance(dtype, np.dtype) and dtype.kind in "biufmM":
         return from_numpy(name, series.to_numpy())
     if dtype.kind == "O" and sys.modules["pandas"].api.types.infer_dtype(series, skipna=True) != "string":
@@ -274,8 +235,7 @@ def from_pandas(name: str, series: Any) -> Column:
     except TypeError:
         return _nested(name, f"values of type {dtype}", len(series))
     column = from_objects(name, [*distinct.tolist(), None])
-    index = column.index[codes]  # -1, missing, finds the None at the end
-    return Column(name, column.kind, index, labels=column.labels, values=column.values, note=column.note)
+    return replace(column, index=column.index[codes])  # -1, missing, finds the None at the end
 
 
 def own_categorical() -> pl.Categorical:
@@ -307,7 +267,7 @@ def from_polars(name: str, series: pl.Series, *, own: bool = False, numeric: Col
     if isinstance(dtype, pl.Enum):
         labels = dtype.categories.to_list()
         index = series.to_physical().cast(pl.UInt32).fill_null(len(labels)).to_numpy()
-        return Column(name, "text", index, labels=[*labels, None], declared=labels)
+        return Column(name, "text", index, texts=[*labels, None], declared=labels)
     if dtype == pl.String and numeric is not None:
         floats = series.cast(pl.Float64, strict=False)
         others = series.filter(floats.is_null() & series.is_not_null()).unique().to_list()
@@ -324,7 +284,7 @@ def _from_typed(name: str, series: pl.Series) -> Column:
 
     dtype = series.dtype
     if dtype == pl.Null:
-        return Column(name, "text", np.zeros(len(series), dtype=np.uint8), labels=[None])
+        return Column(name, "text", np.zeros(len(series), dtype=np.uint8), texts=[None])
     if dtype.is_nested() or dtype == pl.Binary:
         return _nested(name, f"values of type {dtype}", len(series))
     if dtype == pl.Object:
@@ -360,4 +320,4 @@ def _from_pool(name: str, series: pl.Series, *, own: bool) -> Column:
         positions, rows = np.unique(codes, return_index=True)
     for position, label in zip(positions.tolist(), series.gather(rows).cast(pl.String).to_list(), strict=True):
         labels[position] = label
-    return Column(name, "text", codes, labels=labels)
+    return Column(name, "text", codes, texts=labels)

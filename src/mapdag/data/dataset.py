@@ -10,24 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mapdag.data.checks import (
-    MAX_LEVELS,
-    Codes,
-    LevelsLike,
-    check_names,
-    check_weights,
-    code_dtype,
-    declared_levels,
-)
-from mapdag.data.labels import Matcher
+from mapdag.data.labels import MAX_LEVELS, Codes, LevelsLike, Matcher, check_names, code_dtype, declared_levels
 from mapdag.data.problems import listed, rows_text, unknown_names
+from mapdag.data.rows import Weights, check_weights, distinct_rows
 from mapdag.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import ArrayLike, NDArray
-
-__all__ = ["Dataset"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
@@ -65,7 +55,7 @@ class Dataset:
     names: tuple[str, ...]
     levels: Mapping[str, tuple[str, ...]]
     codes: Codes
-    weights: NDArray[np.int64] | NDArray[np.float64] | None = None
+    weights: Weights | None = None
 
     def __post_init__(self) -> None:
         names = check_names(self.names)
@@ -138,7 +128,7 @@ class Dataset:
         names: tuple[str, ...],
         levels: Mapping[str, tuple[str, ...]],
         codes: Codes,
-        weights: NDArray[np.int64] | NDArray[np.float64] | None,
+        weights: Weights | None,
     ) -> Dataset:
         """Make a dataset from parts that are known to be right and that nobody else can change."""
         self = object.__new__(cls)
@@ -158,7 +148,7 @@ class Dataset:
         return len(self.names)
 
     @property
-    def exact_weights(self) -> NDArray[np.int64] | NDArray[np.float64] | None:
+    def exact_weights(self) -> Weights | None:
         """Weights that add up without error, hence to the same sum in any order, if the rows have any.
 
         Fractions become multiples of a power of two that is about 2^-52 of their sum, or less: what is lost is what the
@@ -226,7 +216,7 @@ class Dataset:
             raise ParameterError(f"row must be between 0 and {self.n_rows - 1:,}, got {i}")
         return {name: self.levels[name][code] for name, code in zip(self.names, self.codes[:, i], strict=True)}
 
-    def observed(self, name: str) -> NDArray[np.int64] | NDArray[np.float64]:
+    def observed(self, name: str) -> Weights:
         """Count the observations of every declared level of a column.
 
         >>> Dataset.from_codes([[0], [2]], levels=[3]).observed("X1")
@@ -313,8 +303,6 @@ class Dataset:
         >>> data.codes.T.tolist(), data.weights.tolist()
         ([[0, 1], [1, 0]], [1, 2])
         """
-        from mapdag.data.aggregate import distinct_rows
-
         rows, counts = distinct_rows(self.codes, self.cards, self.weights)
         return Dataset._trusted(self.names, self.levels, np.take(self.codes, rows, axis=1), counts)
 
@@ -355,7 +343,7 @@ def _fill(
     names: tuple[str, ...],
     levels: Mapping[str, tuple[str, ...]],
     codes: Codes,
-    weights: NDArray[np.int64] | NDArray[np.float64] | None,
+    weights: Weights | None,
 ) -> None:
     """Set the fields, sealed."""
     if not codes.flags.c_contiguous:

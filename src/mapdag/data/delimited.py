@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mapdag.data.blanks import split_by_blanks
 from mapdag.data.columns import Column, from_objects, from_polars, own_categorical
-from mapdag.data.layout import Layout, as_utf8, find_layout, is_blank, latin
+from mapdag.data.dialect import Dialect, as_utf8, find_dialect, is_blank, latin, split_by_blanks
 from mapdag.data.problems import listed
-from mapdag.data.tables import Table
+from mapdag.data.source import Source
 from mapdag.errors import DataError, MapdagWarning
 
 if TYPE_CHECKING:
@@ -29,10 +28,8 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from mapdag.data.files import Content
-    from mapdag.data.settle import Rules
-
-__all__ = ["from_text"]
+    from mapdag.data.content import Content
+    from mapdag.data.levels import ReadOptions
 
 _INTEGER = re.compile(r"0|-?[1-9]\d{0,7}", re.ASCII)
 
@@ -43,76 +40,72 @@ _BLOCK = 2**22
 _TAIL = 2**16
 
 
-def from_text(content: Content, separator: str | None, encoding: str | None) -> Table:
+def from_text(content: Content, separator: str | None, encoding: str | None) -> Source:
     """Read a text table."""
     content = as_utf8(content, encoding)
-    layout = find_layout(content, separator)
+    dialect = find_dialect(content, separator)
     if separator is None:
-        content, layout = split_by_blanks(content, layout)
-    frame = _parsed(content, layout, integers=True)
+        content, dialect = split_by_blanks(content, dialect)
+    frame = _parsed(content, dialect, integers=True)
     if frame is None:
-        frame = _parsed(content, layout, integers=False)
+        frame = _parsed(content, dialect, integers=False)
     if frame is not None:
-        table = Table(layout.names, frame.height, frame.get_columns(), _part, content.name, header=True)
+        source = Source(dialect.names, frame.height, frame.get_columns(), _from_series, content.name, header=True)
     else:
         try:
             text = content.load().decode()
         except UnicodeDecodeError:
             return from_text(latin(content), separator, None)
-        columns = _read_slowly(content, layout, text)
-        table = Table(layout.names, len(columns[0]), columns, _slow_part, content.name, header=True)
-    return _without_row_names(table) if layout.row_names else table
+        columns = _read_slowly(content, dialect, text)
+        source = Source(dialect.names, len(columns[0]), columns, _from_cells, content.name, header=True)
+    return _without_row_names(source) if dialect.row_names else source
 
 
-def _without_row_names(table: Table) -> Table:
+def _without_row_names(source: Source) -> Source:
     """Leave out the first column, for which the header has no name, if it can be row names: distinct on every row."""
-    first: Any = table.parts[0]
+    first: Any = source.parts[0]
     distinct = len(set(first)) if isinstance(first, list) else first.n_unique()
-    width = len(table.names)
+    width = len(source.names)
     if distinct < len(first):
         twice = Counter(first).most_common(1)[0][0]
         raise DataError(
-            f"{table.source}: every line has {width:,} fields, but the header has {width - 1:,} names; the first field "
-            f"cannot be row names, as R writes them: {str(twice)!r} is on more than one row. Write one name per column"
+            f"{source.called}: every line has {width:,} fields, but the header has {width - 1:,} names; the first "
+            f"field cannot be row names, as R writes them: {str(twice)!r} is on more than one row. Write one name per "
+            "column"
         )
     warnings.warn(
-        f"{table.source}: every line has {width:,} fields, but the header has {width - 1:,} names: the first field "
+        f"{source.called}: every line has {width:,} fields, but the header has {width - 1:,} names: the first field "
         f"({listed([str(value) for value in first[:2]])}, ...), distinct on every row, was taken for R's row names and "
         "left out",
         MapdagWarning,
         stacklevel=2,
     )
-    return replace(table, names=table.names[1:], parts=table.parts[1:])
+    return replace(source, names=source.names[1:], parts=source.parts[1:])
 
 
-def _part(name: str, series: pl.Series, rules: Rules) -> Column:
+def _from_series(name: str, series: pl.Series, options: ReadOptions) -> Column:
     # Numbers in great variety: a label for each would take long, and nobody wants them.
-    numeric = None if name in rules.declared else rules.missing_texts
-    column = from_polars(name, series, own=True, numeric=numeric)
-    column.blanks = True
-    return column
+    numeric = None if name in options.declared else options.missing_texts
+    return replace(from_polars(name, series, own=True, numeric=numeric), blanks=True)
 
 
-def _slow_part(name: str, values: list[str], rules: Rules) -> Column:
-    del rules
-    column = from_objects(name, values)
-    column.blanks = True
-    return column
+def _from_cells(name: str, cells: list[str], _: ReadOptions) -> Column:
+    return replace(from_objects(name, cells), blanks=True)
 
 
-def _parsed(content: Content, layout: Layout, *, integers: bool) -> pl.DataFrame | None:
+def _parsed(content: Content, dialect: Dialect, *, integers: bool) -> pl.DataFrame | None:
     """Let polars parse, with integers as such or not; None if that does not give every cell as it is written."""
     import polars as pl
 
-    types = [_type(layout, position, integers=integers) for position in range(len(layout.names))]
-    if integers and (layout.quoted or not any(dtype.is_integer() for dtype in types)):
+    types = [_type(dialect, position, integers=integers) for position in range(len(dialect.names))]
+    if integers and (dialect.quoted or not any(dtype.is_integer() for dtype in types)):
         return None
     try:
         frame = pl.read_csv(
             content.stream() if content.data is None else content.data,
             has_header=False,
-            skip_lines=layout.lines,
-            separator=layout.separator,
+            skip_lines=dialect.lines,
+            separator=dialect.separator,
             schema={str(position): dtype for position, dtype in enumerate(types)},
             glob=False,
         )
@@ -121,8 +114,8 @@ def _parsed(content: Content, layout: Layout, *, integers: bool) -> pl.DataFrame
     # A quote that is never closed swallows the rest of the file, which not every version of polars minds.
     if frame.height and "\n" in str(frame.item(frame.height - 1, frame.width - 1)):
         return None
-    blank = _blank_lines(content, layout, frame)
-    if blank is None or (integers and not _is_verbatim(content, layout, frame, len(blank))):
+    blank = _blank_lines(content, dialect, frame)
+    if blank is None or (integers and not _is_verbatim(content, dialect, frame, len(blank))):
         return None
     if len(blank):
         keep = np.ones(frame.height, dtype=bool)
@@ -131,17 +124,17 @@ def _parsed(content: Content, layout: Layout, *, integers: bool) -> pl.DataFrame
     return frame
 
 
-def _type(layout: Layout, position: int, *, integers: bool) -> pl.DataType:
+def _type(dialect: Dialect, position: int, *, integers: bool) -> pl.DataType:
     """Choose the type to parse a column as, by its sample."""
     import polars as pl
 
-    cells = {record[position] for record in layout.sample if position < len(record)}
+    cells = {record[position] for record in dialect.sample if position < len(record)}
     if integers and cells and all(_INTEGER.fullmatch(cell) for cell in cells):
         return pl.UInt8() if all(0 <= int(cell) < 2**8 for cell in cells) else pl.Int32()
     return pl.String() if len(cells) > _MANY else own_categorical()
 
 
-def _blank_lines(content: Content, layout: Layout, frame: pl.DataFrame) -> NDArray[np.intp] | None:
+def _blank_lines(content: Content, dialect: Dialect, frame: pl.DataFrame) -> NDArray[np.intp] | None:
     """Return the rows that are blank lines, or None if some record has too few fields.
 
     Polars fills both up with nulls, so only a null in the last column can mean either.
@@ -155,28 +148,28 @@ def _blank_lines(content: Content, layout: Layout, frame: pl.DataFrame) -> NDArr
     end = data[-_TAIL:].tobytes()
     blank_at_end = max(end[len(end.rstrip(b"\r\n")) :].count(b"\n") - 1, 0)
     # No record has too many separators, or polars had stopped: all have enough if the sum is right.
-    if _separators(content, layout, frame) == (frame.height - blank_at_end) * (frame.width - 1):
+    if _separators(content, dialect, frame) == (frame.height - blank_at_end) * (frame.width - 1):
         return np.arange(frame.height - blank_at_end, frame.height)
-    ends, fields = _records(data[layout.start :], ord(layout.separator))
+    ends, fields = _records(data[dialect.start :], ord(dialect.separator))
     if len(ends) != frame.height:
         return None
     odd = np.flatnonzero(fields != frame.width)
-    starts = np.concatenate([[0], ends[:-1] + 1]) + layout.start
-    if any(data[starts[row] : ends[row] + layout.start].tobytes().strip() for row in odd):
+    starts = np.concatenate([[0], ends[:-1] + 1]) + dialect.start
+    if any(data[starts[row] : ends[row] + dialect.start].tobytes().strip() for row in odd):
         return None
     return odd
 
 
-def _separators(content: Content, layout: Layout, frame: pl.DataFrame) -> int:
+def _separators(content: Content, dialect: Dialect, frame: pl.DataFrame) -> int:
     """Count the separators between fields: all there are but those inside of cells."""
     import polars as pl
 
-    total = content.count(layout.separator.encode(), layout.start)
+    total = content.count(dialect.separator.encode(), dialect.start)
     for series in frame.get_columns():
         if series.dtype == pl.String:
-            total -= int(series.str.count_matches(layout.separator, literal=True).sum())
+            total -= int(series.str.count_matches(dialect.separator, literal=True).sum())
         elif not series.dtype.is_integer():
-            total -= _sum_over_labels(series, lambda label: label.count(layout.separator))
+            total -= _sum_over_labels(series, lambda label: label.count(dialect.separator))
     return total
 
 
@@ -211,7 +204,7 @@ def _records(data: NDArray[np.uint8], separator: int) -> tuple[NDArray[np.int64]
     return np.concatenate(ends).astype(np.int64), counts.astype(np.int64) + 1
 
 
-def _is_verbatim(content: Content, layout: Layout, frame: pl.DataFrame, blank: int) -> bool:
+def _is_verbatim(content: Content, dialect: Dialect, frame: pl.DataFrame, blank: int) -> bool:
     """Prove that every integer was written with the fewest digits.
 
     Any other way (a leading zero, a sign, a blank, quotes) takes more bytes, and nothing takes fewer. So the bytes of
@@ -220,7 +213,7 @@ def _is_verbatim(content: Content, layout: Layout, frame: pl.DataFrame, blank: i
     import polars as pl
 
     records = frame.height - blank
-    size = records * (frame.width - 1 + layout.newline) + blank * layout.newline
+    size = records * (frame.width - 1 + dialect.newline) + blank * dialect.newline
     for series in frame.get_columns():
         if series.dtype == pl.UInt8:
             values = series.drop_nulls().to_numpy()
@@ -229,26 +222,26 @@ def _is_verbatim(content: Content, layout: Layout, frame: pl.DataFrame, blank: i
             size += int(series.str.len_bytes().sum())
         else:
             size += _sum_over_labels(series, lambda label: len(label.encode()))
-    return content.size - layout.start in {size, size - layout.newline}
+    return content.size - dialect.start in {size, size - dialect.newline}
 
 
-def _read_slowly(content: Content, layout: Layout, text: str) -> list[list[str]]:
+def _read_slowly(content: Content, dialect: Dialect, text: str) -> list[list[str]]:
     """Read with the csv module, which knows the line numbers; records of the wrong length are an error."""
-    width = len(layout.names)
+    width = len(dialect.names)
     odd: list[tuple[int, int]] = []
     columns: list[list[str]] = [[] for _ in range(width)]
     shared: dict[str, str] = {}
     reader = csv.reader(
         io.StringIO(text, newline="\n"),
-        delimiter=layout.separator,
-        skipinitialspace=layout.separator != " ",
+        delimiter=dialect.separator,
+        skipinitialspace=dialect.separator != " ",
         strict=True,
     )
     line = count = 0
     try:
         for record in reader:
             first, line = line + 1, reader.line_num
-            if first <= layout.lines or (is_blank(record) and width > 1):
+            if first <= dialect.lines or (is_blank(record) and width > 1):
                 continue
             record, count = record or [""], count + 1  # noqa: PLW2901 - a blank line of a table of one column
             if len(record) != width:
@@ -268,4 +261,4 @@ def _read_slowly(content: Content, layout: Layout, text: str) -> list[list[str]]
     more = f" ({len(odd):,} such lines)" if len(odd) > 1 else ""
     if len(odd) == count and all(fields == width + 1 for _, fields in odd):
         more = "; so has every line: a separator at its end?"
-    raise DataError(f"{message}{more}; fields are separated by {layout.separator!r}, unless you pass separator=")
+    raise DataError(f"{message}{more}; fields are separated by {dialect.separator!r}, unless you pass separator=")

@@ -1,4 +1,4 @@
-"""What a label is: the text of a value, its order, the codes for "missing", and matching against a declaration.
+"""What a label is: the text of a value, its order, the texts for "missing"; and what declarations of levels obey.
 
 Everything here works on the few distinct values of a column, never on its rows.
 """
@@ -7,26 +7,17 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from mapdag.data.problems import listed, unknown_names
+from mapdag.errors import DataError
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-__all__ = [
-    "CONTINUOUS",
-    "MISSING",
-    "Matcher",
-    "are_dates",
-    "are_integral",
-    "ordered",
-    "parse_numbers",
-    "spelling",
-    "text_of",
-    "texts_of",
-]
 
 #: Text that means "no value was recorded", unless it is declared as a level. "None", "-" and "unknown" are not here:
 #: they are ordinary categories in many tables; `missing_values=` adds them where they are not.
@@ -34,6 +25,15 @@ MISSING = frozenset({"", "NA", "N/A", "#N/A", "<NA>", "NaN", "nan", "null", "NUL
 
 #: More distinct numbers than this, not all of them whole, look continuous; more distinct dates, like a time line.
 CONTINUOUS = 10
+
+#: Codes are stored in at most 16 bits.
+MAX_LEVELS = 2**16
+
+#: Level labels by column name, or one entry per column; an integer r stands for the labels "0" .. "r-1".
+LevelsLike: TypeAlias = "Mapping[str, Sequence[Any] | int] | Sequence[Sequence[Any] | int]"
+
+#: One contiguous row of codes per variable.
+Codes: TypeAlias = "NDArray[np.unsignedinteger[Any]]"
 
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
@@ -124,3 +124,62 @@ class Matcher:
         """Return the code of the label, or None."""
         code = self._exact.get(label)
         return self._loose.get(spelling(label)) if code is None else code
+
+
+# Declarations of levels -------------------------------------------------------------------------------------------
+
+
+def code_dtype(cards: Sequence[int]) -> type[np.uint8 | np.uint16]:
+    """Return the narrowest type that holds the codes of every variable."""
+    return np.uint8 if max(cards) <= 256 else np.uint16
+
+
+def check_names(names: Sequence[Any]) -> tuple[str, ...]:
+    """Return the names, which must be unique and not empty."""
+    if isinstance(names, str):
+        raise DataError(f"names must be a sequence of column names, got the text {names!r}")
+    if not len(names):
+        raise DataError("a dataset needs at least one column")
+    for position, name in enumerate(names):
+        if not isinstance(name, str) or not name:
+            raise DataError(f"column names must be non-empty text; column {position + 1} is named {name!r}")
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise DataError(f"column names must be unique; {listed(twice)} occur more than once")
+    return tuple(str(name) for name in names)
+
+
+def label_list(labels: Sequence[Any] | int, name: str) -> tuple[str, ...]:
+    """Return the declared labels of one column as text, checked."""
+    if isinstance(labels, bool | str) or not (isinstance(labels, int | np.integer) or hasattr(labels, "__iter__")):
+        raise DataError(f"levels of {name!r} must be a list of labels or their number, got {labels!r}")
+    if isinstance(labels, int | np.integer):
+        labels = range(int(labels))
+    texts = tuple(text_of(label) for label in labels)
+    if not texts:
+        raise DataError(f"levels of {name!r}: at least one is needed")
+    if len(texts) > MAX_LEVELS:
+        raise DataError(f"levels of {name!r}: {len(texts):,} are declared, at most {MAX_LEVELS:,} are possible")
+    if len(set(texts)) < len(texts):
+        twice = [label for label, count in Counter(texts).items() if count > 1]
+        raise DataError(f"levels of {name!r}: {listed(twice)} are declared more than once")
+    if "" in texts:
+        raise DataError(f"levels of {name!r}: a label is empty")
+    return texts
+
+
+def declared_levels(levels: LevelsLike | None, names: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return what is declared, by name: all columns for a sequence, possibly some for a mapping."""
+    if levels is None:
+        return {}
+    if isinstance(levels, Mapping):
+        given, known = {str(name): labels for name, labels in levels.items()}, set(names)
+        unknown = [name for name in given if name not in known]
+        if unknown:
+            raise unknown_names(unknown, names, "levels")
+        return {name: label_list(given[name], name) for name in names if name in given}
+    if isinstance(levels, str) or not hasattr(levels, "__len__"):
+        raise DataError(f"levels must be a mapping from column names or a list with one entry each, got {levels!r}")
+    if len(levels) != len(names):
+        raise DataError(f"levels has {len(levels):,} entries for {len(names):,} columns")
+    return {name: label_list(labels, name) for name, labels in zip(names, levels, strict=True)}

@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 import difflib
-import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from mapdag.errors import DataError
+from mapdag.errors import DataError, Setting
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Problem", "Problems", "Way", "listed", "rows_text", "unknown_names"]
-
-#: An option of `read`, and what it gets for the column; `drop` gets the name alone.
-Way: TypeAlias = "tuple[str, Any]"
-
 _SHOWN_COLUMNS = 10
 _SHOWN_ROWS = 5
-_SHOWN_ITEMS = 25
 
 
 def listed(items: Iterable[object], limit: int = _SHOWN_COLUMNS) -> str:
@@ -32,10 +24,8 @@ def listed(items: Iterable[object], limit: int = _SHOWN_COLUMNS) -> str:
     "'a', 'b' and 1 more"
     """
     texts = [repr(item) for item in items]
-    more = len(texts) - limit
-    if more > 0:
-        return f"{', '.join(texts[:limit])} and {more:,} more"
-    return ", ".join(texts)
+    more = f" and {len(texts) - limit:,} more" if len(texts) > limit else ""
+    return ", ".join(texts[:limit]) + more
 
 
 def rows_text(mask: NDArray[np.bool_], rows: NDArray[np.intp] | None = None) -> str:
@@ -64,84 +54,60 @@ def unknown_names(unknown: Sequence[str], known: Sequence[str], what: str) -> Da
     return DataError(f"{what}: no column {', '.join(parts)}{more}; the columns are {listed(known)}")
 
 
-@dataclass(frozen=True)
-class Problem:
-    """One thing wrong with one column.
-
-    Parameters
-    ----------
-    column : str
-        Its name.
-    what : str
-        What is wrong, with figures.
-    ways : tuple of Way
-        The options of `read` that would settle it, the most likely first.
-    """
+class Problem(NamedTuple):
+    """One thing wrong with one column."""
 
     column: str
-    what: str
-    ways: tuple[Way, ...] = (("drop", None),)
+    what: str  # with figures
+    ways: tuple[Setting, ...]  # the options of `read` that would settle it, the most likely first
 
-    def __str__(self) -> str:
-        """Say what is wrong and how to get on."""
-        ways = [_option(option, {self.column: value}) for option, value in self.ways]
-        return f"{self.column!r} {self.what}: pass {' or '.join(ways)}"
+    def told(self) -> list[str | Setting]:
+        """Return what is wrong and how to get on, as parts of a message."""
+        first, *others = self.ways
+        more = [part for way in others for part in (" or ", way)]
+        return [f"{self.column!r} {self.what}: pass ", first, *more]
 
 
-@dataclass
 class Problems:
     """The problems found so far, in column order."""
 
-    found: list[Problem] = field(default_factory=list)
+    def __init__(self) -> None:
+        self._found: list[Problem] = []
 
-    def add(self, problem: Problem) -> None:
-        """Note one more."""
-        self.found.append(problem)
+    def add(self, column: str, what: str, *ways: Setting) -> None:
+        """Note one more; if no other way is given, the column can be left out."""
+        self._found.append(Problem(column, what, ways or (Setting("drop", [column]),)))
 
     def raise_any(self) -> None:
         """Raise one DataError about all of them, if there are any."""
-        if not self.found:
+        if not self._found:
             return
-        if len(self.found) == 1:
-            raise DataError(f"column {self.found[0]}")
-        columns = list(dict.fromkeys(problem.column for problem in self.found))
+        if len(self._found) == 1:
+            raise DataError("column ", *self._found[0].told())
+        columns = list(dict.fromkeys(problem.column for problem in self._found))
         shown = set(columns[:_SHOWN_COLUMNS])
-        lines = [f"  {problem}" for problem in self.found if problem.column in shown]
+        lines = [part for problem in self._found if problem.column in shown for part in ("\n  ", *problem.told())]
         if len(columns) > _SHOWN_COLUMNS:
-            lines.append(f"  ... and {len(columns) - _SHOWN_COLUMNS:,} more columns")
-        count = f"{len(columns):,} columns" if len(columns) > 1 else f"column {columns[0]!r}"
-        head = f"{count} cannot be used as they are:" if len(columns) > 1 else f"{count} cannot be used as it is:"
-        raise DataError("\n".join([head, *lines, f"All at once: {self._all_at_once()}"]))
+            lines.append(f"\n  ... and {len(columns) - _SHOWN_COLUMNS:,} more columns")
+        many = f"{len(columns):,} columns cannot be used as they are:"
+        head = many if len(columns) > 1 else f"column {columns[0]!r} cannot be used as it is:"
+        raise DataError(head, *lines, "\nAll at once: ", self._all_at_once())
 
-    def _all_at_once(self) -> str:
-        """Write the options that settle every problem by its first way out."""
-        options: dict[str, dict[str, Any]] = {}
-        dropped = {problem.column for problem in self.found if problem.ways[0][0] == "drop"}
-        for problem in self.found:
-            option, value = problem.ways[0]
-            if option == "drop" or problem.column not in dropped:
-                options.setdefault(option, {})[problem.column] = value
-        return ", ".join(_option(option, values) for option, values in options.items())
-
-
-def _option(option: str, values: Mapping[str, Any]) -> str:
-    """Write one option of `read` as a user would type it; `values` holds what it gets for each column."""
-    if option == "drop":
-        return f"drop={_quoted(list(values))}"
-    if option == "missing_values":
-        return f"missing_values={_quoted(list(dict.fromkeys(text for texts in values.values() for text in texts)))}"
-    if option == "codes":
-        return "codes=True"
-    if option in {"missing", "max_levels"}:
-        return f"{option}={_quoted(max(values.values()))}"
-    return f"{option}={_quoted(values)}"
+    def _all_at_once(self) -> tuple[Setting, ...]:
+        """Return the settings that settle every problem by its first way out."""
+        firsts = [(problem.column, problem.ways[0]) for problem in self._found]
+        dropped = {column for column, way in firsts if way.option == "drop"}
+        values: dict[str, list[Any]] = {}
+        for column, way in firsts:
+            if way.option == "drop" or column not in dropped:
+                values.setdefault(way.option, []).append(way.value)
+        return tuple(Setting(option, _together(given)) for option, given in values.items())
 
 
-def _quoted(value: Any) -> str:
-    """Write a value in Python's notation with double quotes; long lists are cut short."""
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_quoted(key)}: {_quoted(item)}" for key, item in value.items()) + "}"
-    if isinstance(value, list):
-        items = [*value[:_SHOWN_ITEMS], "..."] if len(value) > _SHOWN_ITEMS else value
-        return "[" + ", ".join("..." if item == "..." else _quoted(item) for item in items) + "]"
-    return json.dumps(value, ensure_ascii=False)
+def _together(values: Sequence[Any]) -> Any:
+    """Return one value that does what all of them do: lists and mappings are joined, else it is the largest."""
+    if isinstance(values[0], list):
+        return list(dict.fromkeys(item for value in values for item in value))
+    if isinstance(values[0], dict):
+        return {key: item for value in values for key, item in value.items()}
+    return max(values)

@@ -1,102 +1,199 @@
-"""Which rows of a table remain: those that have a weight and, if the user wants it so, no missing value.
+"""Rows: their weights, which of them remain, and which are distinct.
 
 Rows are left out before anything is decided about the columns, so that a table reads as if it had never had them.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+import numbers
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from mapdag.data.problems import Problem, Problems
-from mapdag.data.settle import missing_positions
-from mapdag.errors import DataError
+from mapdag.data.labels import parse_numbers
+from mapdag.data.levels import missing_positions
+from mapdag.data.problems import Problems, rows_text
+from mapdag.errors import DataError, ParameterError, Setting
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mapdag.data.columns import Column
-    from mapdag.data.settle import Rules
-    from mapdag.data.source import Weights
+    from mapdag.data.levels import ReadOptions
+    from mapdag.data.source import Source
 
-__all__ = ["Left", "remaining_rows", "rows_left"]
+#: Integers where all are whole.
+Weights: TypeAlias = "NDArray[np.int64] | NDArray[np.float64]"
+
+#: The sum of all weights stays below this, so that every count is exact as an integer and as a float.
+MAX_TOTAL = 2**53
+
+#: The largest number by which a row is known while distinct ones are looked for.
+_KEY_LIMIT = 2**62
 
 
-class Left(NamedTuple):
-    """The rows that remain.
+def read_weights(source: Source, weights: Any, options: ReadOptions) -> Weights | None:
+    """Return the weight of every row, or None."""
+    if weights is None:
+        return None if source.weights is None else check_weights(source.weights, source.n_rows)
+    if source.weights is not None:
+        raise ParameterError("weights cannot be given for a dataset that has weights already")
+    if not isinstance(weights, str):
+        return check_weights(weights, source.n_rows)
+    what = f"weights: column {weights!r}"
+    column = source.pop(source.names.index(weights), options)
+    values = column.numbers(options.missing_texts)
+    if values is None:
+        wrong = next((label for label in column.labels if label and parse_numbers([label.strip()]) is None), "nothing")
+        raise DataError(f"{what} must be numbers, got {wrong!r}")
+    by_row = values[column.index]
+    if np.isnan(by_row).any():
+        raise DataError(f"{what} has missing values in {rows_text(np.isnan(by_row))}")
+    return check_weights(by_row, source.n_rows, what)
 
-    Parameters
-    ----------
-    keep : array of bool
-        Which they are.
-    n_heavy : int
-        How many rows have a weight.
-    missing : dict of str to int
-        How many of these lack a value, for the columns that have such rows.
-    empty : list of Column
-        Columns without any value: they do not cost all the rows.
+
+def check_weights(weights: Any, n_rows: int, what: str = "weights") -> Weights:
+    """Return the weights as int64 where all are whole, else as float64.
+
+    None may be negative or not finite, and their sum must be less than 2**53: up to there every count is exact, beyond
+    it sums would lose units as floats and then overflow as integers.
+
+    >>> check_weights([2.0, 1.0], 2), check_weights([0.5, 1.0], 2)
+    (array([2, 1]), array([0.5, 1. ]))
     """
+    array = _as_numbers(weights)
+    if array.ndim != 1 or len(array) != n_rows:
+        raise DataError(f"{what} must be one number per row ({n_rows:,}), got shape {array.shape}")
+    if array.dtype.kind not in "biuf":
+        raise DataError(f"{what} must be numbers, got {array.dtype}")
+    bad = ~np.isfinite(array)
+    if bad.any():
+        raise DataError(f"{what} must be finite: missing or infinite in {rows_text(bad)}")
+    bad = array < 0
+    if bad.any():
+        raise DataError(f"{what} must not be negative: {array[bad][0]:g} in {rows_text(bad)}")
+    total: int | float = int(array.max(initial=0))
+    if total < MAX_TOTAL:  # else one of them is too much already, and may not fit the types below
+        if array.dtype.kind == "f" and not np.all(array == np.floor(array)):
+            array = array.astype(np.float64)
+            total = float(array.sum())
+        else:
+            array = array.astype(np.int64)
+            # Halves of 32 bits: their sums cannot overflow.
+            total = (int((array >> 32).sum()) << 32) + int((array & 0xFFFFFFFF).sum())
+    if total >= MAX_TOTAL:
+        shown = f"{total:,}" if total < 2**64 else f"{total:.3g}"
+        raise DataError(f"{what} must add up to less than 2**53 ({MAX_TOTAL:,}), got at least {shown}")
+    return array
 
-    keep: NDArray[np.bool_]
-    n_heavy: int
-    missing: dict[str, int]
-    empty: list[Column]
+
+def _as_numbers(weights: Any) -> NDArray[Any]:
+    """Return an array; numbers that came as Python objects (integers beyond 64 bits do) become floats."""
+    array = np.asarray(weights)
+    if array.dtype.kind != "O" or not all(isinstance(weight, numbers.Real) for weight in array.flat):
+        return array
+    try:
+        return array.astype(np.float64)
+    except OverflowError:  # an integer beyond the largest float
+        return np.where(array > MAX_TOTAL, float(MAX_TOTAL), array).astype(np.float64)
 
 
-def rows_left(columns: Sequence[Column], weights: Weights | None, rules: Rules) -> Left:
+class Remaining(NamedTuple):
+    """The rows that remain."""
+
+    keep: NDArray[np.bool_]  # which they are
+    n_heavy: int  # how many rows have a weight
+    missing: dict[str, int]  # how many of these lack a value, for the columns that have such rows
+    empty: list[Column]  # columns without any value: they do not cost all the rows
+
+
+def find_remaining(columns: Sequence[Column], weights: Weights | None, options: ReadOptions) -> Remaining:
     """Find the rows that have a weight and, if the others are to be dropped, no missing value."""
     heavy: NDArray[np.bool_] = np.ones(len(columns[0].index), dtype=bool) if weights is None else weights > 0
-    left = Left(heavy.copy(), int(heavy.sum()), {}, [])
-    if rules.missing != "drop":
-        return left
-    keep = left.keep
-    for column in columns:
-        positions = missing_positions(column, rules)
+    found = Remaining(heavy.copy(), int(heavy.sum()), {}, [])
+    for column in columns if options.missing == "drop" else ():
+        positions = missing_positions(column, options)
         if not positions.any():
             continue
         gone = positions[column.index] & heavy
         count = int(gone.sum())
-        if count == left.n_heavy:
-            left.empty.append(column)
+        if count == found.n_heavy:
+            found.empty.append(column)
         elif count:
-            left.missing[column.name] = count
-            keep &= ~gone
-    return left
+            found.missing[column.name] = count
+            np.logical_and(found.keep, ~gone, out=found.keep)
+    return found
 
 
-def remaining_rows(
-    columns: list[Column], weights: Weights | None, rules: Rules, problems: Problems
+def leave_out(
+    columns: list[Column], weights: Weights | None, options: ReadOptions, problems: Problems
 ) -> tuple[list[Column], Weights | None]:
     """Leave out the rows of weight 0 and, if so asked, those with missing values.
 
     A column without any value is noted as a problem and left out instead of all the rows. The list that is passed gets
     emptied, for the sake of memory.
     """
-    left = rows_left(columns, weights, rules)
-    if not left.n_heavy:
+    found = find_remaining(columns, weights, options)
+    if not found.n_heavy:
         raise DataError("weights: all of them are 0, which leaves no rows")
-    for column in left.empty:
-        problems.add(Problem(column.name, f"holds no values: all {left.n_heavy:,} rows are missing"))
+    for column in found.empty:
+        problems.add(column.name, f"holds no values: all {found.n_heavy:,} rows are missing")
         columns.remove(column)
-    if left.keep.all():
+    if found.keep.all():
         return columns, weights
-    if not left.keep.any():
+    if not found.keep.any():
         problems.raise_any()
-        raise _none_left(left)
-    rows = np.flatnonzero(left.keep)
-    kept = []
+        raise _none_left(found)
+    rows = np.flatnonzero(found.keep)
+    return [column.kept(rows) for column in emptied(columns)], None if weights is None else weights[rows]
+
+
+def emptied(columns: list[Column]) -> Iterator[Column]:
+    """Hand out the columns of a list, which forgets them."""
     while columns:
-        kept.append(columns.pop(0).kept(rows))
-    return kept, None if weights is None else weights[rows]
+        yield columns.pop(0)
 
 
-def _none_left(left: Left) -> DataError:
-    worst = sorted(left.missing, key=lambda name: -left.missing[name])[:5]
-    figures = ", ".join(f"{name!r} ({left.missing[name]:,})" for name in worst)
-    return DataError(
-        f'missing="drop" leaves none of the {left.n_heavy:,} rows: each has a missing value; most are in {figures}: '
-        f'pass missing="level", or drop={json.dumps(worst[:1], ensure_ascii=False)}'
-    )
+def _none_left(found: Remaining) -> DataError:
+    worst = sorted(found.missing, key=lambda name: -found.missing[name])[:5]
+    figures = ", ".join(f"{name!r} ({found.missing[name]:,})" for name in worst)
+    told = f" leaves none of the {found.n_heavy:,} rows: each has a missing value; most are in {figures}: pass "
+    ways = Setting("missing", "level"), ", or ", Setting("drop", worst[:1])
+    return DataError(Setting("missing", "drop"), told, *ways)
+
+
+def distinct_rows(
+    codes: NDArray[Any],
+    cards: NDArray[np.int64] | Sequence[int],
+    weights: Weights | None = None,
+) -> tuple[NDArray[np.intp], Weights]:
+    """Return the first position of every distinct row, in lexicographic order, and how often (or how much) it occurs.
+
+    Parameters
+    ----------
+    codes : array of shape (columns, rows)
+        One row per variable.
+    cards : sequence of int
+        The number of levels of each.
+    weights : array of shape (rows,), optional
+        What each row counts for; 1 by default.
+    """
+    key = np.zeros(codes.shape[1], dtype=np.int64)
+    size = 1
+    for column, card in zip(codes, cards, strict=True):
+        if size * int(card) > _KEY_LIMIT:
+            # Ranks keep the order of the rows so far, and leave room for the columns to come.
+            distinct, key = np.unique(key, return_inverse=True)
+            key = key.reshape(-1).astype(np.int64, copy=False)
+            size = len(distinct)
+        key *= int(card)
+        key += column
+        size *= int(card)
+    if weights is None:
+        _, first, counts = np.unique(key, return_index=True, return_counts=True)
+        return first, counts.astype(np.int64, copy=False)
+    _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
+    sums: NDArray[Any] = np.zeros(len(first), dtype=weights.dtype)
+    np.add.at(sums, inverse.reshape(-1), weights)
+    return first, sums

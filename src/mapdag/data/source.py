@@ -1,95 +1,290 @@
-"""From whatever the user passed to a table of named columns, and the choice of columns and weights."""
+"""The source of a dataset: whatever the user passed, brought to named columns, and the choice among them.
+
+Files are opened by `content`, text is read by `delimited`. Arrow is read by polars, from a file or a stream; only which
+levels its dictionaries declare has to be asked of pyarrow, since polars forgets those that no row uses.
+"""
 
 from __future__ import annotations
 
+import io
 import os
+import warnings
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mapdag.data.checks import check_weights
-from mapdag.data.labels import parse_numbers
-from mapdag.data.problems import listed, rows_text, unknown_names
-from mapdag.data.tables import Table, from_memory
-from mapdag.errors import DataError, ParameterError
+from mapdag.data.columns import Column, from_any, from_pandas, from_polars, is_a
+from mapdag.data.content import HEAD, Content, open_content
+from mapdag.data.dataset import Dataset
+from mapdag.data.problems import listed, unknown_names
+from mapdag.errors import DataError, MapdagWarning, Setting
 
 if TYPE_CHECKING:
-    from mapdag.data.settle import Rules
+    import polars as pl
+    import pyarrow as pa
 
-__all__ = ["chosen_columns", "open_table", "read_weights"]
+    from mapdag.data.levels import ReadOptions
 
-Weights = NDArray[np.int64] | NDArray[np.float64]
+_POLARS_WROTE = (b"Polars", b"_PL_CATEGORICAL")
 
 
-def open_table(source: Any, separator: str | None = None, encoding: str | None = None) -> Table:
+@dataclass
+class Source:
+    """Named columns of any origin, made one by one when they are asked for."""
+
+    names: list[str]  # as found; possibly empty or repeated
+    n_rows: int
+    parts: list[Any]  # what each column is made from
+    make: Callable[[str, Any, ReadOptions], Column]  # how; what the user said about the columns may spare it work
+    called: str = "the table"  # what it is called in messages
+    weights: Any = None  # weights that it brings along
+    header: bool = False  # whether the names were the first line of a text file, so that they might be data
+
+    def pop(self, position: int, options: ReadOptions) -> Column:
+        """Make a column, and forget what it was made from."""
+        part, self.parts[position] = self.parts[position], None
+        return self.make(self.names[position], part, options)
+
+
+def open_source(source: Any, separator: str | None = None, encoding: str | None = None) -> Source:
     """Open a table of any kind."""
     # callable(): a pandas DataFrame may have a column of that name.
     file = callable(getattr(source, "read", None))
     if not isinstance(source, str | os.PathLike | bytes | bytearray | memoryview) and not file:
-        table = from_memory(source)
+        found = _from_memory(source)
     else:
-        from mapdag.data.files import from_columnar, open_content
-
         content = open_content(source)
         if content.format != "text":
-            table = from_columnar(content)
+            found = _from_columnar(content)
         else:
             from mapdag.data.delimited import from_text
 
-            table = from_text(content, separator, encoding)
-    if not table.names:
-        raise DataError(f"{table.source} has no columns")
-    if not table.n_rows:
-        raise DataError(f"{table.source} has no rows")
-    return table
+            found = from_text(content, separator, encoding)
+    if not found.names:
+        raise DataError(f"{found.called} has no columns")
+    if not found.n_rows:
+        raise DataError(f"{found.called} has no rows")
+    return found
 
 
-def chosen_columns(table: Table, drop: str | Iterable[str], weights: Any = None) -> dict[str, int]:
+def chosen_columns(source: Source, drop: str | Iterable[str], weights: Any = None) -> dict[str, int]:
     """Return the positions of the variables by name: all columns but the dropped ones and the one with the weights."""
     dropped = [drop] if isinstance(drop, str) else [str(name) for name in drop]
-    unknown = [name for name in dropped if name not in table.names]
+    unknown = [name for name in dropped if name not in source.names]
     if unknown:
-        raise unknown_names(unknown, table.names, "drop")
+        raise unknown_names(unknown, source.names, "drop")
     if isinstance(weights, str):
-        if weights not in table.names or weights in dropped:
-            raise unknown_names([weights], [name for name in table.names if name not in dropped], "weights")
+        if weights not in source.names or weights in dropped:
+            raise unknown_names([weights], [name for name in source.names if name not in dropped], "weights")
         dropped.append(weights)
-    kept = [position for position, name in enumerate(table.names) if name not in set(dropped)]
+    kept = [position for position, name in enumerate(source.names) if name not in set(dropped)]
     for position in kept:
-        if not table.names[position]:
-            raise DataError(
-                f"column {position + 1:,} of {table.source} has no name (row names, perhaps): "
-                'pass drop="" to leave it out'
-            )
-    twice = [name for name, count in Counter(table.names[position] for position in kept).items() if count > 1]
+        if not source.names[position]:
+            told = f"column {position + 1:,} of {source.called} has no name (row names, perhaps): pass "
+            raise DataError(told, Setting("drop", ""), " to leave it out")
+    twice = [name for name, count in Counter(source.names[position] for position in kept).items() if count > 1]
     if twice:
         raise DataError(
-            f"{table.source} has more than one column named {listed(twice)}: rename them, or leave them "
+            f"{source.called} has more than one column named {listed(twice)}: rename them, or leave them "
             "all out by drop=; if the first line holds data and not names, put a line of names before it"
         )
     if not kept:
-        raise DataError(f"no columns are left of {table.source}")
-    return {table.names[position]: position for position in kept}
+        raise DataError(f"no columns are left of {source.called}")
+    return {source.names[position]: position for position in kept}
 
 
-def read_weights(table: Table, weights: Any, rules: Rules) -> Weights | None:
-    """Return the weight of every row, or None."""
-    if weights is None:
-        return None if table.weights is None else check_weights(table.weights, table.n_rows)
-    if table.weights is not None:
-        raise ParameterError("weights cannot be given for a dataset that has weights already")
-    if not isinstance(weights, str):
-        return check_weights(weights, table.n_rows)
-    what = f"weights: column {weights!r}"
-    column = table.pop(table.names.index(weights), rules)
-    numbers = column.numbers(rules.missing_texts)
-    if numbers is None:
-        wrong = next((label for label in column.labels if label and parse_numbers([label.strip()]) is None), "nothing")
-        raise DataError(f"{what} must be numbers, got {wrong!r}")
-    values = numbers[column.index]
-    if np.isnan(values).any():
-        raise DataError(f"{what} has missing values in {rows_text(np.isnan(values))}")
-    return check_weights(values, table.n_rows, what)
+# Tables in memory --------------------------------------------------------------------------------------------------
+
+
+def _from_memory(source: Any) -> Source:
+    if isinstance(source, Dataset):
+        return _from_dataset(source)
+    if is_a(source, "pandas", "DataFrame"):
+        series = [source.iloc[:, position] for position in range(source.shape[1])]
+        names = [str(name) for name in source.columns]
+        return Source(names, len(source), series, lambda name, part, _: from_pandas(name, part))
+    if is_a(source, "polars", "LazyFrame"):
+        return _from_frame(source.collect())
+    if is_a(source, "polars", "DataFrame"):
+        return _from_frame(source)
+    if isinstance(source, np.ndarray):
+        return _from_array(source)
+    if isinstance(source, Mapping):
+        return _from_mapping(source)
+    if isinstance(source, list | tuple):
+        return _from_records(source)
+    if hasattr(source, "__arrow_c_stream__") and type(source).__name__ != "Series":
+        return _from_stream(source)
+    raise DataError(
+        "a table must be a path, a pandas or polars DataFrame, an Arrow table, a 2-d numpy array, a dict of columns, "
+        f"a list of dicts or a Dataset, got {type(source).__module__}.{type(source).__qualname__}"
+    )
+
+
+def _from_dataset(data: Dataset) -> Source:
+    def make(name: str, codes: Any, _: ReadOptions) -> Column:
+        return Column(name, "text", codes, data.levels[name], declared=data.levels[name])
+
+    return Source(list(data.names), data.n_rows, list(data.codes), make, weights=data.weights)
+
+
+def _from_sequences(names: Iterable[Any], n_rows: int, sequences: list[Any]) -> Source:
+    return Source([str(name) for name in names], n_rows, sequences, lambda name, part, _: from_any(name, part))
+
+
+def _from_array(array: np.ndarray[Any, Any]) -> Source:
+    if array.dtype.names is not None and array.ndim == 1:
+        return _from_sequences(array.dtype.names, len(array), [array[name] for name in array.dtype.names])
+    if array.ndim == 2:
+        return _from_sequences([f"X{i + 1}" for i in range(array.shape[1])], len(array), list(array.T))
+    raise DataError(f"a numpy array must have shape (rows, columns) or be structured, got shape {array.shape}")
+
+
+def _from_mapping(columns: Mapping[Any, Any]) -> Source:
+    for name, values in columns.items():
+        if isinstance(values, str | bytes) or not hasattr(values, "__len__"):
+            raise DataError(f"column {name!r} of the dict must be a sequence of values, got {values!r:.80}")
+    lengths = {len(values) for values in columns.values()}
+    if len(lengths) > 1:
+        shown = ", ".join(f"{name!r}: {len(values):,}" for name, values in list(columns.items())[:10])
+        raise DataError(f"the columns of the dict differ in length: {shown}")
+    return _from_sequences(columns, lengths.pop() if lengths else 0, list(columns.values()))
+
+
+def _from_records(rows: Sequence[Any]) -> Source:
+    """Bring a list of dicts to columns: names in order of first appearance, and what a dict lacks is missing."""
+    wrong = [row for row in rows if not isinstance(row, Mapping)]
+    if wrong:
+        raise DataError(
+            f"a list must hold dicts, one per row, got {type(wrong[0]).__name__} values, which name no columns: pass a "
+            'dict of columns, {"name": [values], ...}, or a 2-d numpy array, whose columns become X1, X2, ...'
+        )
+    names = dict.fromkeys(name for row in rows for name in row)
+    return _from_sequences(names, len(rows), [[row.get(name) for row in rows] for name in names])
+
+
+# polars and Arrow --------------------------------------------------------------------------------------------------
+
+
+def _from_frame(frame: pl.DataFrame, declared: Mapping[str, Sequence[str]] | None = None) -> Source:
+    """Bring a polars DataFrame to columns; `declared` holds levels that polars does not know of."""
+    levels = {**_named_categories(frame), **(declared or {})}
+
+    def make(name: str, series: pl.Series, _: ReadOptions) -> Column:
+        column = from_polars(name, series)
+        column.declared = levels.get(name, column.declared)
+        return column
+
+    return Source(list(frame.columns), frame.height, frame.get_columns(), make)
+
+
+def _named_categories(frame: pl.DataFrame) -> dict[str, list[str]]:
+    """Levels of the Categoricals that have `polars.Categories` of their own, not shared with another column."""
+    import polars as pl
+
+    pools = {name: dtype.categories for name, dtype in frame.schema.items() if isinstance(dtype, pl.Categorical)}
+    shared = Counter(pools.values())
+    own = {name: pool for name, pool in pools.items() if not pool.is_global() and shared[pool] == 1}
+    return {name: pool.to_series().to_list() for name, pool in own.items()}
+
+
+def _from_stream(source: Any) -> Source:
+    """Bring anything that exports an Arrow stream to columns; dictionaries declare levels."""
+    import polars as pl
+
+    try:
+        import pyarrow as pa
+    except ImportError:
+        pa = None
+    table: pa.Table | None = None
+    try:
+        if pa is not None:
+            table = pa.RecordBatchReader.from_stream(source).read_all()
+        frame = pl.DataFrame(source if table is None else table.to_reader())
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError) as error:
+        raise DataError(f"the Arrow table cannot be read: {error}") from error
+    if table is None:
+        _warn_of_lost_levels("the Arrow table", frame)
+        return _from_frame(frame)
+    return _from_frame(frame, _dictionary_labels(table, frame))
+
+
+def _from_columnar(content: Content) -> Source:
+    """Read a Parquet or Arrow file; its dictionary columns declare levels."""
+    import polars as pl
+
+    try:
+        if content.format == "parquet":
+            frame = pl.read_parquet(content.stream(), glob=False)
+        else:  # from memory: mapping a file would keep it open, and complains about compressed ones
+            read = pl.read_ipc if content.format == "ipc" else pl.read_ipc_stream
+            frame = read(io.BytesIO(content.load()))
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise DataError(f"{content.name}: cannot be read as {content.format}: {error}") from error
+    source = _from_frame(frame, _levels_in_file(content, frame))
+    source.called = content.name
+    return source
+
+
+def _levels_in_file(content: Content, frame: pl.DataFrame) -> dict[str, list[str]]:
+    """Return the levels that the dictionary columns of a file declare."""
+    try:
+        from pyarrow import ipc, parquet
+    except ImportError:
+        ends = content.head + content.load()[-HEAD:]
+        if not any(mark in ends for mark in _POLARS_WROTE):
+            _warn_of_lost_levels(content.name, frame)
+        return {}
+    if content.format == "parquet":
+        file = parquet.ParquetFile(content.stream())
+        wanted = _dictionaries(file.schema_arrow, frame)
+        return _dictionary_labels(file.read(columns=wanted), frame) if wanted else {}
+    opener = ipc.open_file if content.format == "ipc" else ipc.open_stream
+    schema = opener(io.BytesIO(content.load())).schema
+    options = ipc.IpcReadOptions(included_fields=[schema.names.index(name) for name in _dictionaries(schema, frame)])
+    reader = opener(io.BytesIO(content.load()), options=options)
+    return _dictionary_labels(reader.read_all(), frame) if options.included_fields else {}
+
+
+def _dictionaries(schema: pa.Schema, frame: pl.DataFrame) -> list[str]:
+    """Return the names of the dictionary columns that declare levels: those of polars' Categoricals do not."""
+    import polars as pl
+    import pyarrow as pa
+
+    return [
+        field.name
+        for field in schema
+        if pa.types.is_dictionary(field.type)
+        and not isinstance(frame.schema[field.name], pl.Enum)
+        and not any(key.startswith(b"_PL_CATEGORICAL") for key in field.metadata or {})
+    ]
+
+
+def _dictionary_labels(table: pa.Table, frame: pl.DataFrame) -> dict[str, list[str]]:
+    """Return the levels that dictionaries declare, those of all chunks in order of appearance, as labels of rows."""
+    import polars as pl
+
+    labels: dict[str, dict[str | None, None]] = {name: {} for name in _dictionaries(table.schema, frame)}
+    for name, found in labels.items():
+        for chunk in table.column(name).chunks:
+            values = pl.Series(chunk.dictionary)
+            column = from_polars(name, values) if values.dtype != pl.String else None
+            texts = values.to_list() if column is None else [column.labels[position] for position in column.index]
+            found.update(dict.fromkeys(texts))
+    return {name: [label for label in found if label is not None] for name, found in labels.items()}
+
+
+def _warn_of_lost_levels(called: str, frame: pl.DataFrame) -> None:
+    import polars as pl
+
+    pools = [name for name, dtype in frame.schema.items() if isinstance(dtype, pl.Categorical)]
+    if pools:
+        warnings.warn(
+            f"the levels of {listed(pools)} are those found in {called}: if it declares more, install pyarrow to "
+            "have them read, or pass levels=",
+            MapdagWarning,
+            stacklevel=2,
+        )

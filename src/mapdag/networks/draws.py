@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numba import njit
 
-from mapdag.data.checks import Codes, code_dtype
 from mapdag.data.dataset import Dataset
+from mapdag.data.labels import Codes, code_dtype
 from mapdag.errors import CapacityError, ParameterError
 from mapdag.networks.cpts import Floats, refuse_undefined
 

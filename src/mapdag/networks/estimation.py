@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from mapdag.contracts import check_positive
+from mapdag.checks import check_positive
 from mapdag.errors import NetworkError, ParameterError
 from mapdag.networks.cpts import Floats, check_size, configuration_text
 from mapdag.networks.inputs import cell_numbers, needed_columns

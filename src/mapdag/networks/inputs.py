@@ -12,13 +12,13 @@ import numpy as np
 
 from mapdag.data import Dataset, read
 from mapdag.data.problems import listed
-from mapdag.data.source import open_table
+from mapdag.data.source import open_source
 from mapdag.errors import DataError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from mapdag.data.checks import Codes
+    from mapdag.data.labels import Codes
 
 _SHOWN = 5
 
@@ -53,7 +53,7 @@ def needed_columns(data: Any, nodes: Sequence[str], levels: Mapping[str, tuple[s
         _refuse_missing(nodes, data.names)
         return data
     source = _readable_twice(data)
-    table = open_table(source)
+    table = open_source(source)
     _refuse_missing(nodes, table.names)
     if not nodes:
         return Dataset._trusted((), {}, np.empty((0, table.n_rows), dtype=np.uint8), None)  # noqa: SLF001
@@ -63,9 +63,8 @@ def needed_columns(data: Any, nodes: Sequence[str], levels: Mapping[str, tuple[s
     try:
         return read(source, like=like, drop=others)
     except DataError as error:
-        raise DataError(
-            f"{error}\n(options of mapdag.read: read the table with them, and pass what it returns)"
-        ) from error
+        told = "\n(options of mapdag.read: read the table with them, and pass what it returns)"
+        raise DataError(*error.args, told) from error
 
 
 def matched_codes(levels: Mapping[str, tuple[str, ...]], data: Dataset, nodes: Sequence[str]) -> dict[str, Codes]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from mapdag.data.checks import Codes
+    from mapdag.data.labels import Codes
     from mapdag.networks.network import BayesianNetwork
 
 _ROWS = 2**13

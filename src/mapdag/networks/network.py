@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, final, overload
 
 import numpy as np
 
-from mapdag.data.checks import declared_levels
+from mapdag.data.labels import declared_levels
 from mapdag.errors import NetworkError, ParameterError
 from mapdag.graphs import DAG
 from mapdag.networks.cpts import TOLERANCE, Floats, check_size, check_tolerance, checked_cpt

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mapdag.contracts import Prior, check_probability, write
+from mapdag.checks import check_probability
+from mapdag.contracts import Prior, write
 from mapdag.errors import ParameterError
 from mapdag.priors.arcs import ArcKey, arc_key, find_arc, reverse_key
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mapdag.contracts import Prior, check_positive, check_whole, write
+from mapdag.checks import check_positive, check_whole
+from mapdag.contracts import Prior, write
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mapdag.contracts import Prior, check_positive, check_probability, write
+from mapdag.checks import check_positive, check_probability
+from mapdag.contracts import Prior, write
 from mapdag.errors import MapdagWarning, ParameterError
 
 if TYPE_CHECKING:

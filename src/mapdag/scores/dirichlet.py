@@ -11,7 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from mapdag.contracts import Likelihood, Recipe, check_positive, write
+from mapdag.checks import check_positive
+from mapdag.contracts import Likelihood, Recipe, write
 from mapdag.errors import ParameterError
 from mapdag.scores.fixed import Fixed
 

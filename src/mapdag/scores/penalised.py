@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from mapdag.contracts import Likelihood, Recipe, check_positive, write
+from mapdag.checks import check_positive
+from mapdag.contracts import Likelihood, Recipe, write
 from mapdag.errors import ParameterError
 from mapdag.scores.fixed import Fixed
 

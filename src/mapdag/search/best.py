@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mapdag.contracts import check_whole
+from mapdag.checks import check_whole
 from mapdag.data import as_dataset
 from mapdag.graphs.masks import members
 from mapdag.objective import DEFAULT, parse

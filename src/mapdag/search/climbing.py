@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mapdag.contracts import check_whole
+from mapdag.checks import check_whole
 from mapdag.errors import CycleError
 from mapdag.search.moves import NONE
 from mapdag.search.run import Options, Run

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mapdag.contracts import check_whole
+from mapdag.checks import check_whole
 from mapdag.errors import CycleError, GraphError, ParameterError
 from mapdag.graphs import DAG
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mapdag.errors import CapacityError, ParameterError
+from mapdag.errors import CapacityError, ParameterError, Setting
 from mapdag.graphs.masks import members
 from mapdag.objective import FamilyScores
 from mapdag.search.watch import check_memory, fits
@@ -131,7 +131,7 @@ class Lattice:
 
     def _check_size(self, copies: int) -> None:
         n = self.n_nodes
-        way_out = 'set max_parents, forbid arcs, use fewer nodes, or another search such as search="hc"'
+        way_out = "set max_parents, forbid arcs, use fewer nodes, or another search such as ", Setting("search", "hc")
         if n > MOST_NODES:
             raise CapacityError(f"exact search takes at most {MOST_NODES} nodes, got {n}; use another search")
         tallied = sum(math.comb(n, size) for size in range(min(self.most + 1, n) + 1))
@@ -144,7 +144,7 @@ class Lattice:
         needed = self.size * 8.0 * copies
         if self.in_lists:
             needed = 8.0 * max(child.size for child in self.children) * (self.watch.threads + 1)
-        check_memory(common + needed, f"exact search of {n} nodes", way_out)
+        check_memory(common + needed, f"exact search of {n} nodes", *way_out)
 
     def scores(self) -> Floats:
         """Score of every family, relative to that of the child alone: likelihood and prior."""

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypedDict, overload
 
 from mapdag.data import as_dataset
-from mapdag.errors import ParameterError
+from mapdag.errors import ParameterError, Setting
 from mapdag.objective import DEFAULT, parse
 from mapdag.search.canonical import canonical_order
 from mapdag.search.climbing import climb_hills, walk_tabu
@@ -93,7 +93,7 @@ class Plan:
         for name in given:
             if name not in known:
                 takes = ", ".join(known) or "no options of its own"
-                raise ParameterError(f"search={search!r} takes {takes}, not {name!r}")
+                raise ParameterError(Setting("search", search), f" takes {takes}, not {name!r}")
         return cls(search, order, Options(constraints=Constraints(**limits), **general), given)
 
     def changed(self, **options: Any) -> Plan:

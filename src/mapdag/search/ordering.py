@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import partial, reduce
 from typing import TYPE_CHECKING
 
-from mapdag.contracts import check_number
+from mapdag.checks import check_number
 from mapdag.graphs.acyclicity import topological_order
 from mapdag.graphs.masks import transpose
 from mapdag.search.exact import search_exactly

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mapdag.errors import CapacityError
+from mapdag.errors import CapacityError, Setting
 from mapdag.search.run import Progress
 
 if TYPE_CHECKING:
@@ -114,11 +114,12 @@ def fits(needed: float) -> bool:
     return needed <= available_memory()
 
 
-def check_memory(needed: float, what: str, way_out: str) -> None:
+def check_memory(needed: float, what: str, *way_out: str | Setting) -> None:
     """Refuse what does not fit into memory."""
     has = available_memory()
     if needed > has:
-        raise CapacityError(f"{what} needs {_amount(needed)} of memory, and {_amount(has)} are available; {way_out}")
+        told = f"{what} needs {_amount(needed)} of memory, and {_amount(has)} are available; "
+        raise CapacityError(told, *way_out)
 
 
 def _amount(size: float) -> str:

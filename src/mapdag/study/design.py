@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from mapdag.contracts import check_whole
+from mapdag.checks import check_whole
 from mapdag.errors import FileError, FormatError, ParameterError
 from mapdag.study.goals import canonical
 

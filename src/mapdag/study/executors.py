@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import TYPE_CHECKING, Any, Protocol
 
-from mapdag.contracts import check_whole
+from mapdag.checks import check_whole
 from mapdag.study.cells import Row, Task
 from mapdag.study.worker import Failure, Work, do_task
 

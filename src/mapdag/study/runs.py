@@ -12,7 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
-from mapdag.contracts import check_positive
+from mapdag.checks import check_positive
 from mapdag.errors import ParameterError
 from mapdag.study.cells import Task, all_cells, missing_tasks
 from mapdag.study.design import Design, read_design

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, overload
 
 import numpy as np
 
-from mapdag.contracts import check_positive
+from mapdag.checks import check_positive
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mapdag.contracts import Likelihood, Objective, check_positive
+from mapdag.checks import check_positive
+from mapdag.contracts import Likelihood, Objective
 from mapdag.data import as_dataset
 from mapdag.graphs import DAG
 from mapdag.objective import DEFAULT, USUAL, ThinFamily, most_configurations, parse
@@ -22,6 +23,7 @@ from mapdag.theory.marginal import log_bds_over_bdeu
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from mapdag.contracts import Likelihood, Objective
     from mapdag.counts import CountTable
 
 _DECADES = 3  # how far from alpha a crossing is looked for, either way

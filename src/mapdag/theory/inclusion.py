@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mapdag.contracts import Prior, check_whole
+from mapdag.checks import check_whole
 from mapdag.errors import GraphError
 from mapdag.graphs.acyclicity import reachable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from mapdag.contracts import Prior
     from mapdag.graphs import DAG
 
 

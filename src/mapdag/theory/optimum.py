@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mapdag.contracts import check_positive, check_whole
+from mapdag.checks import check_positive, check_whole
 from mapdag.data import as_dataset
 from mapdag.errors import MapdagWarning
 from mapdag.theory.count_tables import family_counter

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from mapdag.contracts import check_whole
+from mapdag.checks import check_whole
 from mapdag.graphs import arc_correlation, arc_probability, pattern_probability
 from mapdag.theory import approximate_arc_correlation, approximate_arc_probability
 

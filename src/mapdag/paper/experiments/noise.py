@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mapdag.contracts import check_positive, check_whole
+from mapdag.checks import check_positive, check_whole
 from mapdag.data import Dataset
 from mapdag.objective import DEFAULT
 from mapdag.search import learn

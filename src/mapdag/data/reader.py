@@ -6,28 +6,34 @@ import gzip
 import json
 import os
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from mapdag.data.checks import MAX_LEVELS, code_dtype, declared_levels
-from mapdag.data.coding import find_codes
 from mapdag.data.columns import Column
+from mapdag.data.content import located
 from mapdag.data.dataset import Dataset
-from mapdag.data.discretize import Discretization, Plan, choose_cuts, cut
-from mapdag.data.labels import text_of
+from mapdag.data.discretization import Discretization, Discretizer, cut
+from mapdag.data.labels import MAX_LEVELS, code_dtype, declared_levels
+from mapdag.data.levels import (
+    Coded,
+    Continuous,
+    ReadOptions,
+    add_missing,
+    encode,
+    interpret,
+    meanings_of,
+    texts_for_missing,
+)
 from mapdag.data.problems import Problems, listed, unknown_names
-from mapdag.data.rows import remaining_rows
-from mapdag.data.settle import Continuous, Rules, Settled, add_missing, encode, settle
-from mapdag.data.source import Weights, chosen_columns, open_table, read_weights
-from mapdag.errors import DataError, MapdagWarning, ParameterError
+from mapdag.data.rows import Weights, emptied, find_remaining, leave_out, read_weights
+from mapdag.data.source import chosen_columns, open_source
+from mapdag.errors import DataError, MapdagWarning, ParameterError, Setting
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-__all__ = ["as_dataset", "read"]
+    from numpy.typing import ArrayLike, NDArray
 
 
 def read(
@@ -124,40 +130,39 @@ def read(
         raise ParameterError(f"max_levels must be between 2 and {MAX_LEVELS:,}, got {max_levels!r}")
     if levels is not None and like is not None:
         raise ParameterError("levels and like cannot be given together")
-    table = open_table(source, separator, encoding)
+    table = open_source(source, separator, encoding)
     positions = chosen_columns(table, drop, weights)
     declared = _declared(levels, like, list(positions))
-    plan = Plan.of(discretize)
-    plan.check(positions)
-    extra = [missing_values] if isinstance(missing_values, str) else missing_values
-    rules = Rules(
+    discretizer = Discretizer.of(discretize)
+    discretizer.check(positions)
+    options = ReadOptions(
         declared=declared,
         closed=like is not None,
         codes=codes,
         missing=missing,
-        missing_values=frozenset(text_of(value) for value in extra),
+        missing_values=texts_for_missing(missing_values),
         max_levels=int(max_levels),
-        cut=frozenset(plan.columns),
-        cut_continuous=plan.default is not None,
+        cut=frozenset(discretizer.columns),
+        cut_continuous=discretizer.default is not None,
     )
-    row_weights = read_weights(table, weights, rules)
+    row_weights = read_weights(table, weights, options)
     problems, note = Problems(), None
-    columns: Iterable[Column] = (table.pop(position, rules) for position in positions.values())
+    columns: Iterable[Column] = (table.pop(position, options) for position in positions.values())
     unsure = codes is None and bool(declared)
     if unsure or missing == "drop" or not (row_weights is None or row_weights.all()):
         # What a column means depends on the others; in the meantime, each takes no more than its codes will.
         held = [column.narrowed() for column in columns]
-        rules, note = find_codes(held, row_weights, rules) if unsure else (rules, None)
-        held, row_weights = remaining_rows(held, row_weights, rules, problems)
-        columns = _emptied(held)
-    found = [settle(column, rules, problems) for column in columns]
+        options, note = _find_codes(held, row_weights, options) if unsure else (options, None)
+        held, row_weights = leave_out(held, row_weights, options, problems)
+        columns = emptied(held)
+    found = [interpret(column, options, problems) for column in columns]
     problems.raise_any()
-    settled = _cut_continuous([column for column in found if column is not None], plan, rules, row_weights)
+    coded = _cut_continuous([column for column in found if column is not None], discretizer, options, row_weights)
     if note is not None:
-        warnings.warn(note, MapdagWarning, stacklevel=2)
+        warnings.warn(note, stacklevel=2)
     if table.header:
-        _warn_if_header_is_data(settled, table.source)
-    return _assemble(settled, list(positions), row_weights)
+        _warn_if_header_is_data(coded, table.called)
+    return _assemble(coded, list(positions), row_weights)
 
 
 def as_dataset(data: Any, **options: Any) -> Dataset:
@@ -188,12 +193,6 @@ def as_dataset(data: Any, **options: Any) -> Dataset:
     return data
 
 
-def _emptied(columns: list[Column]) -> Iterator[Column]:
-    """Hand out the columns of a list, which forgets them."""
-    while columns:
-        yield columns.pop(0)
-
-
 def _declared(levels: Any, like: Any, names: list[str]) -> dict[str, tuple[str, ...]]:
     """Return the declared levels by column."""
     if like is None:
@@ -208,14 +207,11 @@ def _declared(levels: Any, like: Any, names: list[str]) -> dict[str, tuple[str, 
         raise unknown_names(lacking, names, "like")
     extra = [name for name in names if name not in known]
     if extra:
-        drop = json.dumps(extra, ensure_ascii=False)
-        raise DataError(f"like: the table has columns that it lacks, {listed(extra)}: pass drop={drop}")
+        raise DataError(f"like: the table has columns that it lacks, {listed(extra)}: pass ", Setting("drop", extra))
     return declared_levels(known, names)
 
 
 def _from_json(path: str | os.PathLike[str]) -> Any:
-    from mapdag.data.files import located
-
     try:
         content = located(path).read_bytes()
         if content.startswith(b"\x1f\x8b"):
@@ -231,31 +227,33 @@ def _from_json(path: str | os.PathLike[str]) -> Any:
 
 
 def _cut_continuous(
-    columns: Sequence[Settled | Continuous], plan: Plan, rules: Rules, weights: Weights | None
-) -> list[Settled]:
+    columns: Sequence[Coded | Continuous], discretizer: Discretizer, options: ReadOptions, weights: Weights | None
+) -> list[Coded]:
     """Cut the columns that are to be cut."""
-    continuous = [column for column in columns if isinstance(column, Continuous)]
-    if not continuous:
-        return [column for column in columns if isinstance(column, Settled)]
-    others = [column for column in columns if isinstance(column, Settled)]
-    cuts = choose_cuts(continuous, others, plan, weights)
-    problems, settled = Problems(), []
+    others = [column for column in columns if isinstance(column, Coded)]
+    if len(others) == len(columns):
+        return others
+    cuts = discretizer.choose([column for column in columns if isinstance(column, Continuous)], others, weights)
+    problems, coded = Problems(), []
     for column in columns:
-        result: Settled | None = column if isinstance(column, Settled) else cut(column, cuts)
-        if isinstance(column, Continuous) and result is not None:
-            if column.name in rules.declared:
-                labels = [*result.levels, None]
-                binned = Column(column.name, "text", result.codes, labels=labels, rows=column.rows)
-                result = encode(binned, labels, rules.declared[column.name], replace(rules, codes=False), problems)
-            if result is not None and int(result.codes.max()) == len(result.levels) and not add_missing(result, rules):
+        if isinstance(column, Coded):
+            coded.append(column)
+            continue
+        found: Coded | None
+        binned = found = cut(column, cuts)
+        if column.name in options.declared:
+            labels = [*binned.levels, None]
+            again = Column(column.name, "text", binned.codes, labels, rows=column.rows)
+            found = encode(again, labels, options.declared[column.name], replace(options, codes=False), problems)
+        if found is not None:
+            if int(found.codes.max()) == len(found.levels) and not add_missing(found, options):
                 raise DataError(f"column {column.name!r} has missing values, but `like` has no level for them")
-        if result is not None:
-            settled.append(result)
+            coded.append(found)
     problems.raise_any()
-    return settled
+    return coded
 
 
-def _warn_if_header_is_data(columns: Sequence[Settled], source: str) -> None:
+def _warn_if_header_is_data(columns: Sequence[Coded], source: str) -> None:
     """A file without a header loses its first row to the names; they then are levels like any others."""
     if all(column.name in column.levels for column in columns):
         warnings.warn(
@@ -266,7 +264,7 @@ def _warn_if_header_is_data(columns: Sequence[Settled], source: str) -> None:
         )
 
 
-def _assemble(columns: Sequence[Settled], order: Sequence[str], weights: Weights | None) -> Dataset:
+def _assemble(columns: Sequence[Coded], order: Sequence[str], weights: Weights | None) -> Dataset:
     by_name = {column.name: column for column in columns}
     levels = {name: by_name[name].levels for name in order}
     shape = (len(order), len(columns[0].codes))
@@ -274,3 +272,76 @@ def _assemble(columns: Sequence[Settled], order: Sequence[str], weights: Weights
     for row, name in zip(codes, order, strict=True):
         row[:] = by_name.pop(name).codes
     return Dataset._trusted(tuple(order), levels, codes, weights)  # noqa: SLF001
+
+
+# Labels or codes ----------------------------------------------------------------------------------------------------
+
+
+def _find_codes(
+    columns: Sequence[Column], weights: Weights | None, options: ReadOptions
+) -> tuple[ReadOptions, MapdagWarning | None]:
+    """Find out whether the columns with declared levels hold positions in them.
+
+    Labels come first. Only if some column holds values that are no labels, and all such columns could hold positions,
+    does the table hold codes; never one column alone. Rows that are left out are no evidence. Returns the options, with
+    `codes` if they do, and what the user then is to be warned of.
+    """
+    declared = [column for column in columns if column.name in options.declared and column.name not in options.cut]
+    if any(column.kind == "nested" for column in declared):
+        return options, None
+    coded = replace(options, codes=True)
+    odd = _stray(declared, columns, weights, options)
+    if odd is None or _stray(declared, columns, weights, coded) is not None:
+        return options, None
+    name, label = odd
+    return coded, MapdagWarning(
+        f"column {name!r} holds {label!r}, which is not one of its levels {listed(options.declared[name], 5)}; but all "
+        "columns with declared levels hold whole numbers that can be positions in them, so the whole table was read "
+        f"as codes, counted from 0{_other_meaning(declared, options, coded)}: pass ",
+        *(Setting("codes", True), " if that is right, or ", Setting("codes", False), " to refuse such a table"),
+    )
+
+
+def _stray(
+    declared: Sequence[Column], columns: Sequence[Column], weights: Weights | None, options: ReadOptions
+) -> tuple[str, str] | None:
+    """Return a column and a value that its declaration does not know, or None."""
+    keep: NDArray[np.bool_] | None = None
+    for column in declared:
+        texts = options.expected(column.name)
+        known = set(texts or ())
+        labels = meanings_of(column, options, texts)
+        strays = [position for position, label in enumerate(labels) if label is not None and label not in known]
+        if strays and keep is None:
+            keep = find_remaining(columns, weights, options).keep
+        used = _in_use(column, strays, keep)
+        if used is not None:
+            return column.name, str(labels[used])
+    return None
+
+
+def _other_meaning(declared: Sequence[Column], options: ReadOptions, coded: ReadOptions) -> str:
+    """Warn of values that would have another meaning as labels."""
+    for column in declared:
+        levels = options.declared[column.name]
+        texts = coded.expected(column.name) or ()
+        level_of, known = dict(zip(texts, levels, strict=True)), set(levels)
+        as_labels, as_codes = meanings_of(column, options, levels), meanings_of(column, coded, texts)
+        other = [level_of.get(text) if text is not None else None for text in as_codes]
+        moved = [
+            position
+            for position, (label, level) in enumerate(zip(as_labels, other, strict=True))
+            if level is not None and label in known and label != level
+        ]
+        used = _in_use(column, moved, None)
+        if used is not None:
+            return f" ({column.labels[used]!r} in {column.name!r} means {other[used]!r}, for example)"
+    return ""
+
+
+def _in_use(column: Column, positions: Sequence[int], keep: NDArray[np.bool_] | None) -> int | None:
+    """Return the first of some positions that a row has, or None: a categorical may list values that no row has."""
+    if not positions:
+        return None
+    found = np.bincount(column.index if keep is None else column.index[keep], minlength=column.n_positions)
+    return next((position for position in positions if found[position]), None)

@@ -1,4 +1,4 @@
-"""Cutting continuous columns into intervals: what was asked for, and `discretize`; the methods are in `binning`."""
+"""Cutting continuous columns into intervals: what was asked for, and `discretize`; where cuts go is found by `cuts`."""
 
 from __future__ import annotations
 
@@ -6,22 +6,18 @@ import re
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from mapdag.data.binning import edges_of_splits, hartemink_splits, interval_edges, quantile_splits
-from mapdag.data.cuts import Cuts
-from mapdag.data.labels import text_of
+from mapdag.data.cuts import Cuts, edges_of_splits, hartemink_splits, interval_edges, quantile_splits
+from mapdag.data.levels import Coded, Continuous, ReadOptions, interpret, is_continuous, texts_for_missing
 from mapdag.data.problems import Problems, unknown_names
-from mapdag.data.settle import Continuous, Rules, Settled, is_continuous, settle
-from mapdag.data.source import chosen_columns, open_table
+from mapdag.data.source import chosen_columns, open_source
 from mapdag.errors import DataError, MapdagWarning, ParameterError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-__all__ = ["Discretization", "Plan", "choose_cuts", "cut", "discretize"]
 
 #: A method by name, as in "quantile" or "interval(5)"; a number of quantiles; or cut points.
 _Way: TypeAlias = "str | int | Sequence[float]"
@@ -51,22 +47,14 @@ class Method:
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What to cut, and how.
+class Discretizer:
+    """What to cut, and how."""
 
-    Parameters
-    ----------
-    default : Method, optional
-        For every column that looks continuous.
-    columns : mapping
-        For single columns: a method, or the edges.
-    """
-
-    default: Method | None = None
-    columns: Mapping[str, Method | tuple[float, ...]] = field(default_factory=dict)
+    default: Method | None = None  # for every column that looks continuous
+    columns: Mapping[str, Method | tuple[float, ...]] = field(default_factory=dict)  # for single ones: or the edges
 
     @classmethod
-    def of(cls, option: Discretization | None) -> Plan:
+    def of(cls, option: Discretization | None) -> Discretizer:
         """Understand the option `discretize=` of `read`."""
         if option is None:
             return cls()
@@ -84,6 +72,32 @@ class Plan:
         unknown = [name for name in self.columns if name not in known]
         if unknown:
             raise unknown_names(unknown, known, "discretize")
+
+    def choose(
+        self, continuous: Sequence[Continuous], others: Sequence[Coded], weights: NDArray[Any] | None = None
+    ) -> Cuts:
+        """Choose the edges of every continuous column."""
+        edges: dict[str, tuple[float, ...]] = {}
+        jointly: list[tuple[Continuous, Method]] = []
+        for column in continuous:
+            way = self.columns.get(column.name, self.default)
+            if not isinstance(way, Method):
+                edges[column.name] = way or ()
+            elif way.name == "hartemink":
+                jointly.append((column, way))
+            else:
+                tally = _tally(column, weights)
+                if way.name == "interval":
+                    edges[column.name] = interval_edges(tally.values, way.bins)
+                else:
+                    _warn_few(column.name, tally, way.bins)
+                    splits = quantile_splits(tally.counts, way.bins)
+                    edges[column.name] = edges_of_splits(tally.values, tally.counts, splits)
+        if jointly:
+            done = Cuts(edges)
+            fixed = [*others, *(cut(column, done) for column in continuous if column.name in done)]
+            edges.update(_hartemink(jointly, fixed, weights))
+        return Cuts({column.name: edges[column.name] for column in continuous})
 
 
 def _is_count(value: object) -> bool:
@@ -107,59 +121,36 @@ def _way(name: str, way: Any) -> Method | tuple[float, ...]:
     raise ParameterError(f"discretize: {name!r} needs a method, a number of bins or cut points, got {way!r}")
 
 
-def choose_cuts(
-    continuous: Sequence[Continuous], others: Sequence[Settled], plan: Plan, weights: NDArray[Any] | None = None
-) -> Cuts:
-    """Choose the edges of every continuous column."""
-    edges: dict[str, tuple[float, ...]] = {}
-    jointly: list[tuple[Continuous, Method]] = []
-    for column in continuous:
-        way = plan.columns.get(column.name, plan.default)
-        if not isinstance(way, Method):
-            edges[column.name] = way or ()
-        elif way.name == "hartemink":
-            jointly.append((column, way))
-        else:
-            values, counts, _ = _tally(column, weights)
-            if way.name == "interval":
-                edges[column.name] = interval_edges(values, way.bins)
-            else:
-                _warn_few(column.name, len(values), way.bins)
-                edges[column.name] = edges_of_splits(values, counts, quantile_splits(counts, way.bins))
-    if jointly:
-        done = Cuts(edges)
-        fixed = [*others, *(cut(column, done) for column in continuous if column.name in done)]
-        edges.update(_hartemink(jointly, fixed, weights))
-    return Cuts({column.name: edges[column.name] for column in continuous})
-
-
 def _hartemink(
-    jointly: Sequence[tuple[Continuous, Method]], fixed: Sequence[Settled], weights: NDArray[Any] | None
+    jointly: Sequence[tuple[Continuous, Method]], fixed: Sequence[Coded], weights: NDArray[Any] | None
 ) -> dict[str, tuple[float, ...]]:
     if len(jointly) + len(fixed) < 2:
         raise ParameterError("discretize: hartemink needs at least two columns")
     tallies = [_tally(column, weights) for column, _ in jointly]
-    starts = {i: quantile_splits(tallies[i][1], method.initial_bins) for i, (_, method) in enumerate(jointly)}
-    codes, cards = [], []
-    for i, ((column, method), (values, _, ranks)) in enumerate(zip(jointly, tallies, strict=True)):
-        _warn_few(column.name, len(values), method.bins)
-        bins = np.append(np.searchsorted(starts[i], np.arange(len(values)), side="right"), len(starts[i]) + 1)
-        codes.append(bins[ranks][column.index])
+    codes, cards, starts, bins = [], [], {}, {}
+    for i, ((column, method), tally) in enumerate(zip(jointly, tallies, strict=True)):
+        _warn_few(column.name, tally, method.bins)
+        starts[i], bins[i] = quantile_splits(tally.counts, method.initial_bins), method.bins
+        bin_of = np.searchsorted(starts[i], np.arange(len(tally.values)), side="right")
+        codes.append(np.append(bin_of, len(starts[i]) + 1)[tally.ranks][column.index])
         cards.append(len(starts[i]) + 2)
     codes += [column.codes for column in fixed]
     cards += [len(column.levels) + 1 for column in fixed]
-    bins_of = {i: method.bins for i, (_, method) in enumerate(jointly)}
-    splits = hartemink_splits(codes, cards, starts, bins_of, weights)
+    splits = hartemink_splits(codes, cards, starts, bins, weights)
     return {
-        column.name: edges_of_splits(values, counts, splits[i])
-        for i, ((column, _), (values, counts, _)) in enumerate(zip(jointly, tallies, strict=True))
+        column.name: edges_of_splits(tally.values, tally.counts, splits[i])
+        for i, ((column, _), tally) in enumerate(zip(jointly, tallies, strict=True))
     }
 
 
-def _tally(
-    column: Continuous, weights: NDArray[Any] | None
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.intp]]:
-    """Return the distinct values in order, their counts, and the rank of every position (missing: beyond the last)."""
+class _Tally(NamedTuple):
+    values: NDArray[np.float64]  # distinct, in order
+    counts: NDArray[np.float64]
+    ranks: NDArray[np.intp]  # of every position among the values; missing: beyond the last
+
+
+def _tally(column: Continuous, weights: NDArray[Any] | None) -> _Tally:
+    """Count the distinct values of a column."""
     found = np.bincount(column.index, weights=weights, minlength=len(column.numbers)).astype(np.float64)
     used = (found > 0) & ~np.isnan(column.numbers)
     values, inverse = np.unique(column.numbers[used], return_inverse=True)
@@ -171,24 +162,25 @@ def _tally(
     ranks = np.full(len(column.numbers), len(values), dtype=np.intp)
     ranks[used] = inverse.reshape(-1)
     counts = np.bincount(inverse.reshape(-1), weights=found[used]).astype(np.float64)
-    return values, counts, ranks
+    return _Tally(values, counts, ranks)
 
 
-def _warn_few(name: str, distinct: int, bins: int) -> None:
+def _warn_few(name: str, tally: _Tally, bins: int) -> None:
+    distinct = len(tally.values)
     if distinct < bins:
         warnings.warn(
             f"column {name!r} has only {distinct} distinct values: too few for {bins} bins", MapdagWarning, stacklevel=2
         )
 
 
-def cut(column: Continuous, cuts: Cuts) -> Settled:
+def cut(column: Continuous, cuts: Cuts) -> Coded:
     """Return the intervals of a column as codes."""
     labels = cuts.labels(column.name)
     values = column.numbers[column.index]
     present = ~np.isnan(values)
     codes = np.full(len(values), len(labels), dtype=np.intp)
     codes[present] = cuts.codes(column.name, values[present])
-    return Settled(column.name, codes, labels)
+    return Coded(column.name, codes, labels)
 
 
 def discretize(
@@ -244,33 +236,32 @@ def discretize(
     ('[0,0.9]', '(0.9,1.9]')
     """
     chosen = Method(method, bins, initial_bins)
-    opened = open_table(table)
-    positions = chosen_columns(opened, drop)
+    source = open_source(table)
+    positions = chosen_columns(source, drop)
     wanted = None if columns is None else [columns] if isinstance(columns, str) else list(columns)
-    plan = Plan(chosen) if wanted is None else Plan(columns=dict.fromkeys(wanted, chosen))
-    plan.check(positions)
-    extra = [missing_values] if isinstance(missing_values, str) else missing_values
-    rules = Rules(
+    discretizer = Discretizer(chosen) if wanted is None else Discretizer(columns=dict.fromkeys(wanted, chosen))
+    discretizer.check(positions)
+    options = ReadOptions(
         missing="level",
-        missing_values=frozenset(text_of(value) for value in extra),
-        cut=frozenset(plan.columns),
+        missing_values=texts_for_missing(missing_values),
+        cut=frozenset(discretizer.columns),
         cut_continuous=wanted is None,
     )
     problems = Problems()
     continuous: list[Continuous] = []
-    others: list[Settled] = []
+    others: list[Coded] = []
     for name, position in positions.items():
         if method != "hartemink" and wanted is not None and name not in wanted:
             continue
-        column = opened.pop(position, rules)
+        column = source.pop(position, options)
         # Columns that are not to be cut, and whatever is wrong with them, matter to one method only.
-        if method == "hartemink" or name in rules.cut or is_continuous(column, rules):
-            settled = settle(column, rules, problems)
-            if isinstance(settled, Continuous):
-                continuous.append(settled)
-            elif settled is not None:
-                others.append(settled)
+        if method == "hartemink" or name in options.cut or is_continuous(column, options):
+            found = interpret(column, options, problems)
+            if isinstance(found, Continuous):
+                continuous.append(found)
+            elif found is not None:
+                others.append(found)
     problems.raise_any()
     if not continuous:
         raise DataError("no column looks continuous: name the columns to cut by columns=")
-    return choose_cuts(continuous, others, plan)
+    return discretizer.choose(continuous, others)

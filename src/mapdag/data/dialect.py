@@ -1,4 +1,8 @@
-"""How a text table is laid out: its encoding, separator, header, and a sample of its records."""
+"""The dialect of a text table: its encoding, separator, header, and a sample of its records.
+
+Fields may be separated by blanks, one or more, as R and many simulators write them. Such text is brought to single
+blanks, which polars can parse. It may be there already: then it stays where it is.
+"""
 
 from __future__ import annotations
 
@@ -6,54 +10,38 @@ import codecs
 import csv
 import io
 import re
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mapdag.data.files import Content
-from mapdag.errors import DataError, ParameterError
-
-__all__ = ["Layout", "as_utf8", "find_layout", "is_blank", "latin"]
+from mapdag.data.content import HEAD, Content
+from mapdag.errors import DataError, MapdagWarning, ParameterError, Setting
 
 _SEPARATORS = ",;\t|"
 _SAMPLE = 1000
 _BOMS = ((codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"), (codecs.BOM_UTF16_LE, "utf-16"),
          (codecs.BOM_UTF16_BE, "utf-16"))  # fmt: skip
+#: A quoted field, whose own quotes are doubled or escaped; or blanks, with the end of the line if they touch it.
+_TOKEN = re.compile(rb'(?<![^\s])"[^"\\]*(?:(?:\\.|"")[^"\\]*)*"|[ \t]+(\r?\n|\r?\Z)?', re.DOTALL)
+
+#: What a table with single blanks between its fields does not hold.
+_UNEVEN = (b"  ", b"\t", b" \n", b" \r", b"\n ", b'\\"')
+
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f]")
 
 
 @dataclass(frozen=True)
-class Layout:
-    """What the start of a text table tells.
+class Dialect:
+    """What the start of a text table tells."""
 
-    Parameters
-    ----------
-    separator : str
-        One character.
-    names : list of str
-        The header, blanks around the names taken off.
-    lines : int
-        How many lines the header takes, blank lines before it included.
-    start : int
-        How many bytes these are.
-    sample : list of list of str
-        The first records, as far as they are seen whole.
-    newline : int
-        How many bytes end a line: 1, or 2 for CRLF.
-    quoted : bool
-        Whether there are quotes.
-    row_names : bool
-        Whether the first field of every record seems to be a row's name, which R gives no name of its own: the header
-        is one field short. The names then start with an empty one.
-    """
-
-    separator: str
-    names: list[str]
-    lines: int
-    start: int
-    sample: list[list[str]]
-    newline: int
-    quoted: bool
-    row_names: bool = False
+    separator: str  # one character
+    names: list[str]  # the header, blanks around the names taken off
+    lines: int  # how many lines the header takes, blank lines before it included
+    start: int  # how many bytes these are
+    sample: list[list[str]]  # the first records, as far as they are seen whole
+    newline: int  # how many bytes end a line: 1, or 2 for CRLF
+    quoted: bool  # whether there are quotes
+    row_names: bool = False  # whether R wrote row names, without a name of their own: `names` starts with an empty one
 
 
 def as_utf8(content: Content, encoding: str | None) -> Content:
@@ -71,9 +59,8 @@ def as_utf8(content: Content, encoding: str | None) -> Content:
     elif not _is_utf8(content.head):
         content = latin(content)
     if b"\x00" in content.head:
-        raise DataError(
-            f'{content.name} is not a text table (it holds NUL bytes); for UTF-16 text, pass encoding="utf-16"'
-        )
+        told = f"{content.name} is not a text table (it holds NUL bytes); for UTF-16 text, pass "
+        raise DataError(told, Setting("encoding", "utf-16"))
     if b"\r" in content.head and b"\n" not in content.head:
         content = Content.of(content.name, content.load().replace(b"\r", b"\n"))
     return content
@@ -99,8 +86,8 @@ def _is_utf8(head: bytes) -> bool:
     return True
 
 
-def find_layout(content: Content, separator: str | None) -> Layout:
-    """Find out how a UTF-8 text table is laid out."""
+def find_dialect(content: Content, separator: str | None) -> Dialect:
+    """Find out the dialect of a UTF-8 text table."""
     if separator is not None and (len(separator) != 1 or separator in '"\r\n' or not separator.isascii()):
         raise ParameterError(f"separator must be one ASCII character other than a quote, got {separator!r}")
     head = content.head
@@ -122,7 +109,7 @@ def find_layout(content: Content, separator: str | None) -> Layout:
     for _ in range(lines):
         start = head.find(b"\n", start) + 1
     crlf = head[max(start - 2, 0) : start] == b"\r\n"
-    return Layout(chosen, names, lines, start, records[1:], 2 if crlf else 1, b'"' in head[start:], row_names)
+    return Dialect(chosen, names, lines, start, records[1:], 2 if crlf else 1, b'"' in head[start:], row_names)
 
 
 def _have_row_names(names: Sequence[str], records: Sequence[Sequence[str]]) -> bool:
@@ -173,3 +160,69 @@ def _consistency(records: list[list[str]]) -> tuple[bool, float, int]:
     if width > 1:  # row names may lack a name
         alike = max(alike, 1 + sum(len(record) == width + 1 for record in records))
     return width > 1, alike / len(records), width
+
+
+# Blanks -------------------------------------------------------------------------------------------------------------
+
+
+def split_by_blanks(content: Content, dialect: Dialect) -> tuple[Content, Dialect]:
+    """Split a table that nothing else splits by blanks, if all of the first lines then have equally many fields.
+
+    A header of one word is the name of one column, whatever blanks there are below it. A tab in the header splits
+    nothing else if no other line has as many: then it is one more blank.
+    """
+    tabs = dialect.separator == "\t" and not any(len(record) == len(dialect.names) for record in dialect.sample)
+    if len(dialect.names) > 1 and not tabs:
+        return content, dialect
+    head = content.first(max(HEAD, 4 * dialect.start))
+    cut = len(head) < content.size
+    if cut:
+        head = head[: head.rfind(b"\n") + 1]
+    if len(head) <= dialect.start:
+        return content, dialect
+    trial = find_dialect(Content.of(content.name, _single(head)), " ")
+    # A quoted field may go on beyond the cut.
+    width, records = len(trial.names), trial.sample[:-1] if cut else trial.sample
+    if width < 2 or not records:
+        return content, dialect
+    alike = sum(len(record) == width for record in records)
+    if alike == len(records):
+        data = content.load()
+        single = _single(data)
+        content = content if single == data else Content.of(content.name, single)
+        return content, find_dialect(content, " ")
+    if len(dialect.names) == 1 and 2 * alike >= len(records):
+        odd = next(len(record) for record in records if len(record) != width)
+        warnings.warn(
+            f"{content.name} was read as a table of one column, {dialect.names[0]!r}: split at the blanks, its header "
+            f"has {width:,} fields, but some line has {odd:,}; mend it, or pass separator= if this is one column",
+            MapdagWarning,
+            stacklevel=2,
+        )
+    return content, dialect
+
+
+def _single(data: bytes) -> bytes:
+    r"""Reduce the blanks between fields to one, take off those around lines, and double escaped quotes.
+
+    >>> _single(b'a   b\n  "x  y"\t1 \n')
+    b'a b\n"x  y" 1\n'
+    """
+    if not data.startswith((b" ", b"\t")) and not data.endswith(b" ") and not any(mark in data for mark in _UNEVEN):
+        return data
+    if b'"' in data:
+        return _TOKEN.sub(_token, data)
+    # Much faster than an expression: every round halves the longest run.
+    data = data.replace(b"\t", b" ")
+    while b"  " in data:
+        data = data.replace(b"  ", b" ")
+    return data.replace(b" \r", b"\r").replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ")
+
+
+def _token(match: re.Match[bytes]) -> bytes:
+    text, end = match[0], match[1]
+    if text.startswith(b'"'):
+        return text.replace(b'\\"', b'""')
+    if end is not None:
+        return end
+    return b"" if match.string[max(match.start() - 1, 0) : match.start()] in {b"", b"\n"} else b" "

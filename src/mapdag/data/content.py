@@ -1,4 +1,4 @@
-"""Opening what a table is stored in: finding its format by content, decompressing, reading Parquet and Arrow files."""
+"""The bytes that a table is stored in: opening them, decompressing, and finding their format."""
 
 from __future__ import annotations
 
@@ -7,23 +7,16 @@ import gzip
 import io
 import lzma
 import os
-import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mapdag.data.labels import text_of
-from mapdag.data.problems import listed
-from mapdag.data.tables import Table, from_frame
-from mapdag.errors import DataError, MapdagWarning
+from mapdag.errors import DataError
 
 if TYPE_CHECKING:
-    import polars as pl
     from numpy.typing import NDArray
-
-__all__ = ["HEAD", "Content", "from_columnar", "located", "open_content"]
 
 #: How much of a file is looked at to find its format, separator and types.
 HEAD = 2**18
@@ -32,7 +25,6 @@ _BLOCK = 2**24
 
 _PARQUET, _FEATHER_1, _IPC_FILE, _IPC_STREAM = b"PAR1", b"FEA1", b"ARROW1\0\0", b"\xff\xff\xff\xff"
 _ZSTD = b"\x28\xb5\x2f\xfd"
-_POLARS_WROTE = (b"Polars", b"_PL_CATEGORICAL")
 _COLUMNAR_SUFFIXES = {".parquet", ".pq", ".arrow", ".arrows", ".feather", ".ipc"}
 _BZIP = tuple(b"BZh%d1AY&SY" % level for level in range(1, 10))
 _DECOMPRESS = (((b"\x1f\x8b",), gzip.decompress), (_BZIP, bz2.decompress), ((b"\xfd7zXZ\0",), lzma.decompress))
@@ -53,26 +45,12 @@ _FOREIGN = {
 
 @dataclass(frozen=True)
 class Content:
-    """The bytes of a table: a file that can be read in place, or bytes in memory.
+    """The bytes of a table: a file that can be read in place, or bytes in memory."""
 
-    Parameters
-    ----------
-    name : str
-        What it is called in messages.
-    head : bytes
-        How it starts.
-    size : int
-        How many bytes there are.
-    path : Path, optional
-        Where they are, unless `data` holds them.
-    data : bytes, optional
-        The bytes.
-    """
-
-    name: str
-    head: bytes
-    size: int
-    path: Path | None = None
+    name: str  # what it is called in messages
+    head: bytes  # how it starts
+    size: int  # how many bytes there are
+    path: Path | None = None  # where they are, unless `data` holds them
     data: bytes | None = None
 
     @classmethod
@@ -216,74 +194,3 @@ def _unzstd(content: Content) -> bytes:
     except (pl.exceptions.PolarsError, OSError) as error:
         raise DataError(f"{content.name}: cannot be decompressed, or is not UTF-8 text: {error}") from error
     return "\n".join(lines.to_series().fill_null("")).encode() + b"\n"
-
-
-def from_columnar(content: Content) -> Table:
-    """Read a Parquet or Arrow file; its dictionary columns declare levels."""
-    import polars as pl
-
-    try:
-        if content.format == "parquet":
-            frame = pl.read_parquet(content.stream(), glob=False)
-        else:  # from memory: mapping a file would keep it open, and complains about compressed ones
-            read = pl.read_ipc if content.format == "ipc" else pl.read_ipc_stream
-            frame = read(io.BytesIO(content.load()))
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise DataError(f"{content.name}: cannot be read as {content.format}: {error}") from error
-    table = from_frame(frame, _dictionaries(content, frame))
-    table.source = content.name
-    return table
-
-
-def _dictionaries(content: Content, frame: pl.DataFrame) -> dict[str, list[str]]:
-    """Return the levels that dictionary columns declare: polars forgets those not in use, so pyarrow has to tell."""
-    import polars as pl
-
-    try:
-        import pyarrow as pa
-        from pyarrow import ipc, parquet
-    except ImportError:
-        _warn_without_pyarrow(content, frame)
-        return {}
-    if content.format == "parquet":
-        file = parquet.ParquetFile(content.stream())
-        schema = file.schema_arrow
-    else:
-        opener = ipc.open_file if content.format == "ipc" else ipc.open_stream
-        schema = opener(io.BytesIO(content.load())).schema
-    wanted = [
-        position
-        for position, field in enumerate(schema)
-        if pa.types.is_dictionary(field.type)
-        and not isinstance(frame.schema[field.name], pl.Enum)
-        and not any(key.startswith(b"_PL_CATEGORICAL") for key in field.metadata or {})
-    ]
-    if not wanted:
-        return {}
-    names = [schema.names[position] for position in wanted]
-    if content.format == "parquet":
-        table = file.read(columns=names)
-    else:
-        options = ipc.IpcReadOptions(included_fields=wanted)
-        table = opener(io.BytesIO(content.load()), options=options).read_all()
-    return {name: _labels_of(table.column(name)) for name in names}
-
-
-def _warn_without_pyarrow(content: Content, frame: pl.DataFrame) -> None:
-    import polars as pl
-
-    pools = [name for name, dtype in frame.schema.items() if isinstance(dtype, pl.Categorical)]
-    ends = content.head + content.load()[-HEAD:]
-    if pools and not any(mark in ends for mark in _POLARS_WROTE):
-        warnings.warn(
-            f"the levels of {listed(pools)} are those found in {content.name}: if it declares more, install pyarrow to "
-            "have them read, or pass levels=",
-            MapdagWarning,
-            stacklevel=2,
-        )
-
-
-def _labels_of(column: Any) -> list[str]:
-    """Return the dictionaries of all chunks of a pyarrow column, in order of appearance."""
-    values = [value for chunk in column.chunks for value in chunk.dictionary.to_pylist()]
-    return list(dict.fromkeys(text_of(value) for value in values if value is not None))
