@@ -86,21 +86,21 @@ def repeated_count() -> Any:
     """
     from numba import njit
 
-    from mapdag.counts.dispatch import BITSETS, SORTED, count
-    from mapdag.counts.histogram import number_rows, sort_rows
+    from mapdag.counts.choice import BITSETS, SORTED, count
+    from mapdag.counts.rows import number_rows, sort_rows
 
     @njit(error_model="numpy")
     def again(data: Any, family: Any, candidates: Any, how: int, repeat: int) -> int:
         """Count one family with each candidate, over and over; rows are numbered anew each time, as in a search."""
         total = 0
-        rows = number_rows(data[0], family, data[3])
-        order = sort_rows(rows[0], rows[1])
+        rows = number_rows(data.codes, family, data.cards)
+        order = sort_rows(rows.ids, rows.n_cells)
         for _ in range(repeat):
             if how != BITSETS:
-                rows = number_rows(data[0], family, data[3])
+                rows = number_rows(data.codes, family, data.cards)
             if how == SORTED:
-                order = sort_rows(rows[0], rows[1])
-            total += count(data, family, rows, order, candidates, how)[0][0]
+                order = sort_rows(rows.ids, rows.n_cells)
+            total += count(data, family, rows, order, candidates, how).cells[0]
         return total
 
     return again
@@ -112,14 +112,14 @@ def achieved(data: Any, parents: list[int], backend: str) -> tuple[float, float]
     Words are those that must be combined: the cells that occur times the candidates' levels but the last.
     """
     import mapdag as md
-    from mapdag.counts import dispatch
+    from mapdag.counts import choice
 
     counter = md.Counter(data)
-    how = {"bitsets": dispatch.BITSETS, "tables": dispatch.TABLES, "sorted": dispatch.SORTED}[backend]
+    how = {"bitsets": choice.BITSETS, "tables": choice.TABLES, "sorted": choice.SORTED}[backend]
     family = np.array([*parents, 0], dtype=np.int64)
     candidates = np.array([v for v in range(1, len(data.names)) if v not in parents], dtype=np.int64)
     cells = np.unique(data.codes[family], axis=1).shape[1]
-    call = partial(repeated_count(), counter.arrays, family, candidates, how)
+    call = partial(repeated_count(), counter.rows, family, candidates, how)
     call(1)
     # The rows are numbered once outside the loop; enough repetitions make that, and the call, disappear.
     once = timed(partial(call, 10))[0] / 10

@@ -5,6 +5,7 @@ import math
 
 import mapdag as md
 from mapdag.errors import CycleError
+from mapdag.families import FamilyScores
 
 
 def all_dags(names):
@@ -21,7 +22,7 @@ def all_dags(names):
 def scored(data, objective, keep=lambda _: True):
     """Every DAG that is kept and possible, with its score, added up from scores of families."""
     objective = md.parse(objective)
-    families = md.objective.FamilyScores(data, [objective.likelihood])
+    families = FamilyScores(data, [objective.likelihood])
     index = {name: i for i, name in enumerate(data.names)}
     known = {}
 

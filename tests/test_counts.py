@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import mapdag as md
 import naive
-from mapdag.counts import dispatch
-from mapdag.objective import FamilyScores
+from mapdag.counts import choice
+from mapdag.families import FamilyScores
 from strategies import as_dataset, family
 
 
@@ -22,18 +22,18 @@ def positive(values):
 
 
 def check_batch(batch, rows, cards, child, parents, candidates, weights=None):
-    starts = np.concatenate([[0], batch.cell_ends]), np.concatenate([[0], batch.total_ends])
+    starts = np.concatenate([[0], batch.counts.cell_ends]), np.concatenate([[0], batch.counts.total_ends])
     assert len(batch.q) == len(candidates)
     for t, candidate in enumerate(candidates):
         mine = sorted([*parents, candidate])
         counts = naive.table(rows, child, mine, cards, weights)
-        cells = batch.cells[starts[0][t] : starts[0][t + 1]]
-        totals = batch.totals[starts[1][t] : starts[1][t + 1]]
+        cells = batch.counts.cells[starts[0][t] : starts[0][t + 1]]
+        totals = batch.counts.totals[starts[1][t] : starts[1][t + 1]]
         assert positive(cells) == pytest.approx(positive(n for c in counts.values() for n in c))
         assert positive(totals) == pytest.approx(sorted(map(sum, counts.values())))
         assert batch.q[t] == naive.declared(mine, cards)
-        assert batch.q_obs[t] == len(counts)
-        assert batch.n_positive[t] == sum(n > 0 for c in counts.values() for n in c)
+        assert batch.counts.q_obs[t] == len(counts)
+        assert batch.counts.n_positive[t] == sum(n > 0 for c in counts.values() for n in c)
         assert batch.n_parents[t] == len(mine)
     assert batch.r == cards[child]
 
@@ -82,7 +82,10 @@ def test_bitsets_agree_with_the_histogram_for_any_number_of_rows(n):
     found = []
     for backend in ["bitsets", "tables", "sorted"]:
         batch = md.Counter(data, backend=backend).extensions(1, [0, 2], candidates)
-        runs = [np.split(batch.cells, batch.cell_ends[:-1]), np.split(batch.totals, batch.total_ends[:-1])]
+        runs = [
+            np.split(batch.counts.cells, batch.counts.cell_ends[:-1]),
+            np.split(batch.counts.totals, batch.counts.total_ends[:-1]),
+        ]
         found.append([[positive(run.tolist()) for run in kind] for kind in runs])
     assert found[0] == found[1] == found[2]
 
@@ -93,8 +96,8 @@ def test_candidates_may_be_counted_in_different_ways():
     rows = np.column_stack([rng.integers(0, card, 400) for card in cards]).tolist()
     counter = md.Counter(as_dataset(rows, cards))
     candidates = [2, 3, 4, 5, 6]
-    how = dispatch.choose(400, np.array([1, 0]), np.array(candidates), counter.cards, dispatch.AUTO)
-    dispatch.refine_choice(how, 400, 64, np.array([1, 0]), np.array(candidates), counter.cards)
+    how = choice.choose(400, np.array([1, 0]), np.array(candidates), counter.cards, choice.AUTO)
+    choice.choose_again(how, 400, 64, np.array([1, 0]), np.array(candidates), counter.cards)
     assert len(set(how.tolist())) == 3
     check_batch(counter.extensions(0, [1], candidates), rows, cards, 0, [1], candidates)
     families = FamilyScores(as_dataset(rows, cards), [md.BDeu(1), md.BIC()])
@@ -122,7 +125,7 @@ def test_memory_follows_the_rows_not_the_configurations(cards, parents):
 SCRIPT = """
 import hashlib, numpy as np, mapdag as md
 from mapdag.counts import bitsets
-from mapdag.objective import FamilyScores
+from mapdag.families import FamilyScores
 rng = np.random.default_rng(3)
 cards = [2, 3, 4, 2, 5, 3]
 codes = np.column_stack([rng.integers(0, c, 3000) for c in cards])

@@ -11,7 +11,7 @@ import pytest
 
 import mapdag
 from mapdag import kernels
-from mapdag.search import warming
+from mapdag.search import warmup
 
 
 def test_the_public_surface_is_sorted_complete_and_loadable():
@@ -63,59 +63,62 @@ def test_errors_cross_process_boundaries(error):
     assert vars(again) == vars(error)
 
 
-def test_every_file_with_kernels_is_known_to_the_cache():
+def test_every_file_with_kernels_is_found():
     root = Path(mapdag.__file__).parent
     using = {
-        path.relative_to(root).as_posix()
+        path
         for path in root.rglob("*.py")
         if re.search(r"^@(entry|inner|part)$", path.read_text(encoding="utf-8"), re.MULTILINE)
     }
-    assert using == set(kernels.FILES)
+    assert using <= set(kernels._kernel_files(root))
 
 
-def test_a_changed_kernel_drops_the_caches_of_all(tmp_path):
-    for name in kernels.FILES:
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text("")
-        (tmp_path / name).parent.joinpath("__pycache__").mkdir(exist_ok=True)
-    cached = tmp_path / "search" / "__pycache__" / "climb.nbi"
+@pytest.fixture
+def package(tmp_path):
+    for name in ("counts/rows.py", "search/climbing/climb.py"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True)
+        path.write_text("from mapdag.kernels import entry\n")
+    return tmp_path
+
+
+def test_a_changed_kernel_drops_the_caches_of_all(package):
+    cached = package / "search" / "climbing" / "__pycache__" / "climb.nbi"
+    cached.parent.mkdir()
 
     def survives():
         cached.write_text("")
-        kernels._drop_stale_caches(tmp_path)
+        kernels._drop_stale_caches(package)
         return cached.exists()
 
     assert not survives()
     assert survives()
-    os.utime(tmp_path / "terms.py", ns=(1, 1))
+    os.utime(package / "counts" / "rows.py", ns=(1, 1))
     assert not survives()
     assert survives()
 
 
-def test_caches_survive_the_first_run_where_python_writes_no_bytecode(tmp_path):
-    for name in kernels.FILES:
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text("")
-    kernels._drop_stale_caches(tmp_path)  # at the first import, before numba has made the folders
-    cached = tmp_path / "search" / "__pycache__" / "climb.nbi"
+def test_caches_survive_the_first_run_where_python_writes_no_bytecode(package):
+    kernels._drop_stale_caches(package)  # at the first import, before numba has made the folders
+    cached = package / "search" / "climbing" / "__pycache__" / "climb.nbi"
     cached.parent.mkdir()
     cached.write_text("")
-    kernels._drop_stale_caches(tmp_path)
+    kernels._drop_stale_caches(package)
     assert cached.exists()
 
 
 def test_a_second_process_compiles_only_where_nothing_is_compiled(monkeypatch, tmp_path):
     started = []
-    monkeypatch.setattr(warming.subprocess, "Popen", lambda command, **options: started.append((command, options)))
-    monkeypatch.setattr(warming, "__file__", str(tmp_path / "warming.py"))
-    monkeypatch.setattr(warming.os, "cpu_count", lambda: 2)
-    assert not warming.warm_up()  # the tests switch it off
+    monkeypatch.setattr(warmup.subprocess, "Popen", lambda command, **options: started.append((command, options)))
+    monkeypatch.setattr(warmup, "__file__", str(tmp_path / "warmup.py"))
+    monkeypatch.setattr(warmup.os, "cpu_count", lambda: 2)
+    assert not warmup.warm_up()  # the tests switch it off
     monkeypatch.delenv("MAPDAG_WARM_UP")
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
-    assert warming.warm_up()
+    assert warmup.warm_up()
     assert "compile_kernels" in started[0][0][-1]
     assert started[0][1]["env"]["MAPDAG_WARM_UP"] == "0"
-    (tmp_path / "__pycache__").mkdir()
-    (tmp_path / "__pycache__" / "climb.climb-97.py311.nbi").touch()
-    assert not warming.warm_up()
+    (tmp_path / "climbing" / "__pycache__").mkdir(parents=True)
+    (tmp_path / "climbing" / "__pycache__" / "climb.climb-97.py311.nbi").touch()
+    assert not warmup.warm_up()
     assert len(started) == 1

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import mapdag as md
 import naive
-from mapdag.objective import FamilyScores
-from mapdag.terms import log_regret
+from mapdag.families import FamilyScores
+from mapdag.terms.formulas import log_regret
 from strategies import as_dataset, family, small_data
 
 LIKELIHOODS = {

@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 import mapdag as md
 from golden_data import dataset
 from mapdag.errors import CycleError, GraphError, MapdagWarning, ParameterError
-from mapdag.objective import FamilyScores
-from mapdag.search import SEARCHES, FamilyCache, LearnOptions, Options, store
-from mapdag.search.moves import TOLERANCE
+from mapdag.families import FamilyScores
+from mapdag.search import SEARCHES, FamilyCache, LearnOptions, Options
+from mapdag.search.cache import store
+from mapdag.search.climbing.moves import TOLERANCE
 from strategies import as_dataset, small_data
 
 OBJECTIVES = [
@@ -162,14 +163,14 @@ def test_the_store_grows_and_compiled_and_asked_scores_agree(name, monkeypatch):
     monkeypatch.setattr(store, "new_store", tiny_at_first)
     assert md.learn(data, "BDeu(1)").trace == expected.trace
     assert len(made) > 3
-    monkeypatch.setattr("mapdag.search.cache._WORTH_ASKING", 0.0)
+    monkeypatch.setattr("mapdag.search.cache.cache._WORTH_ASKING", 0.0)
     asked = md.learn(data, "BDeu(1)", threads=2)
     assert (asked.trace, asked.score) == (expected.trace, expected.score)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_the_result_does_not_depend_on_threads(threads, monkeypatch):
-    monkeypatch.setattr("mapdag.objective.families._WORTH_A_THREAD", 1.0)
+    monkeypatch.setattr("mapdag.families.scores._WORTH_A_THREAD", 1.0)
     result = md.learn(dataset("child_1150"), "MU(c=1)+BDs(1)", threads=threads)
     monkeypatch.undo()
     reference = md.learn(dataset("child_1150"), "MU(c=1)+BDs(1)", threads=1)
@@ -424,9 +425,9 @@ def test_both_directions_of_a_pair_are_scored_from_one_table(n_nodes, threads):
     places = store.find_roots(cache.zobrist, cache.store)
     families = FamilyScores(data, likelihoods)
     for child in range(n_nodes):
-        assert cache.store[3][places[child]].tolist() == families.family(child, []).tolist()
+        assert cache.store.own[places[child]].tolist() == families.family(child, []).tolist()
         for parent in range(n_nodes):
-            found = cache.store[2][places[child], :, parent]
+            found = cache.store.scores[places[child], :, parent]
             if wanted[parent, child]:
                 assert found.tolist() == families.family(child, [parent]).tolist()
             else:

@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 
 import mapdag as md
 from mapdag.errors import CapacityError, GraphError, MapdagError, ParameterError
-from mapdag.objective import FamilyScores
-from mapdag.search import FamilyCache, lattice, watch
+from mapdag.families import FamilyScores
+from mapdag.search import FamilyCache
 from mapdag.search.constraints import Constraints, make_rules
-from mapdag.search.lattice import TIE, Lattice
-from mapdag.search.run import Options
-from mapdag.search.watch import Watch
+from mapdag.search.exact import lattice
+from mapdag.search.exact.lattice import TIE, Lattice
+from mapdag.search.frame import memory
+from mapdag.search.frame.options import Options
 from naive_exact import all_dags, arc_probabilities, n_orders, scored
 from strategies import as_dataset, small_data
 
@@ -110,7 +111,8 @@ def test_every_family_gets_the_score_of_the_library(problem, threads):
         rules = make_rules(Constraints(**constraints), goal.prior, data.names)
     except GraphError:
         return
-    problem = Lattice(FamilyCache(data, [goal]), goal, rules, Watch(Options(threads=threads)))
+    options = Options(constraints=Constraints(**constraints), threads=threads)
+    problem = Lattice(options.make_cache(data, [goal]), goal, options)
     found = problem.scores()
     families = FamilyScores(data, [goal.likelihood])
     odds = goal.prior.log_odds(data.names)
@@ -226,9 +228,8 @@ def test_asia_is_found_whatever_the_threads_and_told_about():
 def test_threads_that_count_different_sets_do_not_disturb_each_other():
     data = md.network("child").sample(100, seed=4)
     goal = md.parse("BDs(1)")
-    rules = make_rules(Constraints(max_parents=3), goal.prior, data.names)
-    cache = FamilyCache(data, [goal])
-    one, four = (Lattice(cache, goal, rules, Watch(Options(threads=n))).scores() for n in (1, 4))
+    cache = FamilyCache(data, [goal], constraints=Constraints(max_parents=3))
+    one, four = (Lattice(cache, goal, Options(threads=n)).scores() for n in (1, 4))
     assert np.array_equal(one, four)
 
 
@@ -250,7 +251,7 @@ def test_priors_that_look_at_whole_graphs_are_refused():
 
 def test_what_does_not_fit_is_refused_before_it_begins(monkeypatch):
     data = md.network("child").sample(50, seed=1)
-    monkeypatch.setattr(watch, "available_memory", lambda: 1e8)
+    monkeypatch.setattr(memory, "available_memory", lambda: 1e8)
     with pytest.raises(CapacityError, match=r"20 nodes needs 0\.\d GB of memory, and 0\.1 GB are.*max_parents"):
         md.learn(data, search="exact", threads=1)
     with pytest.raises(CapacityError, match="at most 30 nodes, got 37"):

@@ -13,8 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mapdag as md
-from mapdag.objective import families
-from mapdag.search import cache, orders, store, tree
+from mapdag.families import scores
+from mapdag.search.cache import cache, store
+from mapdag.search.climbing import state as graph_state
+from mapdag.search.orders import state, trees
 
 OBJECTIVES = (
     "U+BDeu(10)",
@@ -48,12 +50,12 @@ def growth_all_the_time():
     """Room for next to nothing at first, and for one more each time that room is made: every moment is interrupted."""
     with pytest.MonkeyPatch.context() as patch:
         larger_store, new_store = store.grown, store.new_store
-        larger_tree, new_tree = tree.larger_tree, tree.new_tree
+        larger_trees, new_trees = trees.larger_trees, trees.new_trees
         # Where room is made, sizes are given by position; at first, by name.
         patch.setattr(store, "new_store", lambda *shape, **sizes: new_store(*shape, **dict.fromkeys(sizes, 1)))
-        patch.setattr(store, "grown", lambda old, *_: larger_store(old, len(old[2]) + 1, len(old[6]) + 1))
-        patch.setattr(orders, "new_tree", lambda n, rows, *_: new_tree(n, rows, 1, n))
-        patch.setattr(orders, "larger_tree", lambda old, *_: larger_tree(old, len(old[0]) + 1, len(old[5]) + 1))
+        patch.setattr(store, "grown", lambda old, *_: larger_store(old, len(old.scores) + 1, len(old.singles) + 1))
+        patch.setattr(state, "new_trees", lambda n, rows, *_: new_trees(n, rows, 1, n))
+        patch.setattr(state, "larger_trees", lambda old, *_: larger_trees(old, len(old.own) + 1, len(old.value) + 1))
         yield
 
 
@@ -62,7 +64,7 @@ def questions_all_the_time():
     """Every family is asked for in Python, and counted by several threads, however small it is."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cache, "_WORTH_ASKING", 0.0)
-        patch.setattr(families, "_WORTH_A_THREAD", 1.0)
+        patch.setattr(scores, "_WORTH_A_THREAD", 1.0)
         yield
 
 
@@ -70,7 +72,8 @@ def questions_all_the_time():
 def breaks_all_the_time():
     """The compiled search comes back after every node."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(orders, "_BUDGET", 1)
+        patch.setattr(state, "_BUDGET", 1)
+        patch.setattr(graph_state, "_BUDGET", 1)
         yield
 
 

@@ -13,8 +13,8 @@ from golden_data import dataset
 from mapdag.graphs.acyclicity import topological_order
 from mapdag.graphs.masks import transpose
 from mapdag.search import canonical_order
-from mapdag.search.moves import TOLERANCE
-from mapdag.search.recombination import recombine
+from mapdag.search.climbing.moves import TOLERANCE
+from mapdag.search.orders.recombination import recombine
 
 
 def rearranged(data, rng, *, rows=True, names=True, levels=True):
@@ -161,7 +161,7 @@ def test_limits_end_the_search_over_orders():
 def test_large_requests_and_weights_are_asked_for_outside(monkeypatch):
     data = dataset("child_115")
     expected = md.learn(data, "BDeu(1)", effort=0.1)
-    monkeypatch.setattr("mapdag.search.cache._WORTH_ASKING", 0.0)
+    monkeypatch.setattr("mapdag.search.cache.cache._WORTH_ASKING", 0.0)
     asked = md.learn(data, "BDeu(1)", effort=0.1, threads=2)
     assert (asked.dag, asked.score) == (expected.dag, expected.score)
     counted = md.learn(data.aggregated(), "BDeu(1)", effort=0.1)
@@ -331,7 +331,7 @@ def test_ctrl_c_ends_the_search_of_all_graphs():
 
     data = dataset("asia_1000")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("mapdag.search.ordering.search_exactly", press)
+        patch.setattr("mapdag.search.orders.search.search_exactly", press)
         result = md.learn(data)
         assert result.stopped == "interrupted"
         assert result.score == md.hill_climb(data).score

@@ -71,13 +71,12 @@ class Likelihood:
         recipe = self.recipe(table.total, table.n_nodes)
         if recipe is None:
             raise TypeError(f"{type(self).__name__} must define recipe() or score()")
-        from mapdag.recipes import KINDS, score_tables
-        from mapdag.terms import new_terms
+        from mapdag.recipes import KINDS, Recipes, score_tables
+        from mapdag.terms.sums import new_terms
 
-        out = np.empty((1, 1))
-        recipes = np.array([KINDS[recipe.kind]]), np.array([[recipe.x, recipe.y]]), np.array([[math.inf]])
-        score_tables(table.batch().arrays(), recipes, new_terms(table.total, table.fractions), out)
-        return float(out[0, 0])
+        codes, numbers = np.array([KINDS[recipe.kind]]), np.array([[recipe.x, recipe.y]])
+        recipes = Recipes(codes, numbers, np.array([[math.inf]]))
+        return float(score_tables(table.batch(), recipes, new_terms(table.total, table.fractions))[0, 0])
 
     def __repr__(self) -> str:
         return str(self)

@@ -4,53 +4,49 @@ An `entry` is called from Python and cached on disk; an `inner` function is call
 the compiler its wrappers; a `part` is written apart from its callers for the reader's sake only, and compiled as if it
 stood in them. The compiler goes through all that a function calls once more for each function that calls it, so that
 long chains of calls are slow to compile: better an entry with many parts. A cached entry contains all that it calls.
+State that kernels share is a `NamedTuple` with a comment for each field.
 
 Numba notices when the file of a cached kernel changes, but not when a file does whose functions it calls. So the caches
-of all kernels are dropped here, at the first import after any of their files has changed.
+of all kernels are dropped here, at the first import after any file with kernels has changed.
 """
 
 from __future__ import annotations
 
 import contextlib
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numba import njit, typeof, types
 from numba.extending import intrinsic
+from numpy.typing import NDArray
 
 F = TypeVar("F")
 
-#: Every file with kernels in it.
-FILES = (
-    "counts/bitsets.py",
-    "counts/dispatch.py",
-    "counts/histogram.py",
-    "kernels.py",
-    "objective/kernel.py",
-    "recipes.py",
-    "search/climb.py",
-    "search/families.py",
-    "search/graph.py",
-    "search/moves.py",
-    "search/order.py",
-    "search/refining.py",
-    "search/store.py",
-    "search/subsets.py",
-    "search/sums.py",
-    "search/tallies.py",
-    "search/tree.py",
-    "terms.py",
-)
+Ints: TypeAlias = NDArray[np.int64]
+Int32s: TypeAlias = NDArray[np.int32]
+Floats: TypeAlias = NDArray[np.float64]
+Words: TypeAlias = NDArray[np.uint64]
+Bools: TypeAlias = NDArray[np.bool_]
+Codes: TypeAlias = NDArray[np.unsignedinteger[Any]]
+RowNumbers: TypeAlias = NDArray[np.uint32]
+Counts: TypeAlias = NDArray[Any]  # whole numbers of some width, or doubles where rows carry such weights
+
+
+def _kernel_files(package: Path) -> list[Path]:
+    """Find the files with kernels in them: those that import from here, and this one."""
+    mark = b"from mapdag.kernels import"
+    return [path for path in sorted(package.rglob("*.py")) if mark in path.read_bytes()]
 
 
 def _drop_stale_caches(package: Path) -> None:
     """Remove the caches of all kernels if any of their files is not as it was when they were made."""
-    seen = "".join(f"{name} {(package / name).stat().st_mtime_ns}\n" for name in FILES)
+    files = _kernel_files(package)
+    seen = "".join(f"{path.relative_to(package)} {path.stat().st_mtime_ns}\n" for path in files)
     stamp = package / "__pycache__" / "kernels.stamp"
     if stamp.exists() and stamp.read_text(encoding="utf-8") == seen:
         return
-    for folder in {(package / name).parent / "__pycache__" for name in FILES}:
+    for folder in {path.parent / "__pycache__" for path in files}:
         for cached in [*folder.glob("*.nbi"), *folder.glob("*.nbc")]:
             cached.unlink(missing_ok=True)
     stamp.parent.mkdir(exist_ok=True)  # it is not there yet where Python is told to write no bytecode
@@ -62,23 +58,31 @@ with contextlib.suppress(OSError):
     _drop_stale_caches(Path(__file__).parent)
 
 
+def _compile(function: F, **options: Any) -> F:
+    """Compile a function for the types of its arguments, constants among them taken as what they are.
+
+    To numba a constant argument is a type of its own, for which it would compile the function once more.
+    """
+    dispatcher: Any = njit(**options)(function)
+    template_of = dispatcher.get_call_template
+    plain: Any = types.unliteral
+
+    def without_constants(args: Any, named: Any) -> Any:
+        return template_of(tuple(map(plain, args)), {name: plain(kind) for name, kind in named.items()})
+
+    dispatcher.get_call_template = without_constants
+    compiled: F = dispatcher
+    return compiled
+
+
 def entry(function: F) -> F:
     """Compile a kernel that Python calls; it runs without the interpreter's lock."""
-    options: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy"}
-    compiled: F = njit(**options)(function)
-    return compiled
+    return _compile(function, cache=True, nogil=True, error_model="numpy")
 
 
 def inner(function: F) -> F:
     """Compile a kernel that only other kernels call."""
-    options: dict[str, Any] = {
-        "nogil": True,
-        "error_model": "numpy",
-        "no_cpython_wrapper": True,
-        "no_cfunc_wrapper": True,
-    }
-    compiled: F = njit(**options)(function)
-    return compiled
+    return _compile(function, nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
 def part(function: F) -> F:
@@ -92,33 +96,63 @@ def part(function: F) -> F:
 
 
 @inner
-def new_ints(size: int) -> Any:
+def new_ints(size: int) -> Ints:
     """Array of whole numbers, to be filled."""
     return np.empty(size, np.int64)
 
 
 @inner
-def new_floats(size: int) -> Any:
+def no_ints(size: int) -> Ints:
+    """Array of whole numbers, all zero."""
+    return np.zeros(size, np.int64)
+
+
+@inner
+def new_bools(size: int) -> Bools:
+    """Array of truth values, to be filled."""
+    return np.empty(size, np.bool_)
+
+
+@inner
+def new_floats(size: int) -> Floats:
     """Array of doubles, to be filled."""
     return np.empty(size, np.float64)
 
 
 @inner
-def new_rows(size: int) -> Any:
+def new_rows(size: int) -> RowNumbers:
     """Array of row numbers, to be filled."""
     return np.empty(size, np.uint32)
 
 
 @inner
-def new_words(size: int) -> Any:
+def new_words(size: int) -> Words:
     """Array of words, to be filled."""
     return np.empty(size, np.uint64)
 
 
 @inner
-def no_counts(size: int) -> Any:
+def no_words(size: int) -> Words:
+    """Array of words, all zero."""
+    return np.zeros(size, np.uint64)
+
+
+@inner
+def no_counts(size: int) -> Counts:
     """Array of counts, all zero."""
     return np.zeros(size, np.int32)
+
+
+@inner
+def new_scores(rows: int, columns: int) -> Floats:
+    """Table of doubles, to be filled."""
+    return np.empty((rows, columns), np.float64)
+
+
+@inner
+def new_pairs(size: int) -> Ints:
+    """Array of pairs of whole numbers, all zero."""
+    return np.zeros((size, 2), np.int64)
 
 
 _addresses: dict[Any, int] = {}
@@ -144,21 +178,24 @@ def address_of(function: Any, *arguments: Any) -> int:
 
 
 @intrinsic
-def call_at(_context: Any, address: Any, arguments: Any = None) -> Any:
-    """Call a kernel that returns nothing by its address, so that the compiler need not go through it again."""
+def call_at(_context: Any, address: Any, *arguments: Any) -> Any:
+    """Call a kernel that returns nothing by its address, so that the compiler need not go through it again.
+
+    Arguments are passed one by one: to put arrays into a tuple counts the owners of each.
+    """
     del address
 
-    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        kinds = signature.args[1].types
-        pointer = context.call_conv.get_function_type(types.none, kinds).as_pointer()
+    def generate(context: Any, builder: Any, _signature: Any, values: Any) -> Any:
+        pointer = context.call_conv.get_function_type(types.none, arguments).as_pointer()
         function = builder.inttoptr(values[0], pointer)
-        unpacked = [builder.extract_value(values[1], i) for i in range(len(kinds))]
-        status, _ = context.call_conv.call_function(builder, function, types.none, kinds, unpacked)
+        unpacked = [builder.extract_value(values[1], i) for i in range(len(arguments))]
+        status, _ = context.call_conv.call_function(builder, function, types.none, arguments, unpacked)
         with builder.if_then(status.is_error, likely=False):
             context.call_conv.return_status_propagate(builder, status)
         return context.get_dummy_value()
 
-    return types.none(types.int64, arguments), generate
+    several: Any = types.StarArgTuple
+    return types.none(types.int64, several(arguments)), generate
 
 
 @intrinsic

@@ -19,24 +19,18 @@ d_EP being the effective number of parameters: the form in which small pseudo-co
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numba import types
 from numba.extending import overload
 
-from mapdag.kernels import entry, inner, part
-from mapdag.terms import (
-    REGRET,
-    RISING_EACH,
-    RISING_ONCE,
-    XLOGX,
-    find_slot,
-    log_regret,
-    sum_terms,
-    sum_terms_real,
-    to_float,
-)
+from mapdag.kernels import Counts, Floats, Ints, entry, inner, part
+from mapdag.terms.formulas import REGRET, RISING_EACH, RISING_ONCE, XLOGX, Terms, log_regret, to_float
+from mapdag.terms.sums import find_slot, sum_real_terms, sum_terms
+
+if TYPE_CHECKING:
+    from mapdag.counts.table import TableBatch
 
 EACH, DECLARED, OBSERVED, PENALISED, FACTORISED, QUOTIENT = 0, 1, 2, 3, 4, 5
 KINDS = {
@@ -52,8 +46,55 @@ _TINY = 1e-300  # below this a pseudo-count is known by its log only
 _FAR = 1e250  # beyond so many configurations C(n, r q) / C(n, q) is r^n in double precision
 
 
+class Recipes(NamedTuple):
+    """Several likelihoods, and how thin a family may be under each."""
+
+    codes: Ints  # (recipes,)
+    numbers: Floats  # (recipes, 2) x and y
+    limits: Floats  # (recipes, nodes) most configurations that the parents of each node may have
+
+
+class Rule(NamedTuple):
+    """One recipe."""
+
+    code: int
+    x: float
+    y: float
+
+
+class Shape(NamedTuple):
+    """What a recipe needs to know of a table besides its counts."""
+
+    r: int  # declared levels of the child
+    log_r: float
+    q: float  # declared configurations of the parents
+    log_q: float
+    n_parents: int
+    n_positive: int  # positive cells
+    q_obs: int  # observed configurations
+
+
+class Formula(NamedTuple):
+    """A score: the sum of f(n_ijk; x) over cells - the sum of g(n_ij; y) over configurations + rest."""
+
+    f: int
+    x: float
+    g: int
+    y: float
+    rest: float
+    pseudo_count: tuple[float, float]  # of a BD score, and its log, to be `known` the next time
+
+
+class Reverse(NamedTuple):
+    """Where a family is a node with one parent: what it takes to score the reverse from the same table."""
+
+    parents: Ints  # (tables,)
+    levels: Ints  # (tables,) of each parent
+    own: Counts  # positive counts of the node
+
+
 def _sum(counts: Any, start: int, end: int, f: int, x: float, terms: Any) -> Any:
-    """Sum of f(n; x) over ``counts[start:end]``, in two parts."""
+    """Sum of f(n; x) over ``counts[start:end]``, in two words of fixed point."""
     raise NotImplementedError
 
 
@@ -63,88 +104,75 @@ def _compiled_sum(counts: Any, start: Any, end: Any, f: Any, x: Any, terms: Any)
     del start, end, f, x, terms
 
     def real(counts: Any, start: int, end: int, f: int, x: float, terms: Any) -> Any:
-        return sum_terms_real(counts, start, end, f, x, terms[0])
+        return sum_real_terms(counts, start, end, f, x, terms.scale)
 
     def whole(counts: Any, start: int, end: int, f: int, x: float, terms: Any) -> Any:
-        return sum_terms(counts, start, end, find_slot(f, x, terms[1], terms[2]), terms)
+        return sum_terms(counts, start, end, find_slot(f, x, terms.values, terms.slots), terms)
 
     return real if isinstance(counts.dtype, types.Float) else whole
 
 
 @part
-def _difference(more: Any, less: Any, terms: Any) -> float:
+def _difference(more: Any, less: Any, terms: Terms) -> float:
     """Difference of two sums as one number."""
-    return to_float(more[0] - less[0], more[1] - less[1], terms[0])
+    return to_float(more[0] - less[0], more[1] - less[1], terms.scale)
 
 
 @inner
-def _pseudo_count(recipe: Any, family: Any, known: Any) -> tuple[float, float]:
+def _pseudo_count(rule: Rule, shape: Shape, known: tuple[float, float]) -> tuple[float, float]:
     """Pseudo-count of a BD score, and its log, which may be `known` from the last one."""
-    code, x, _ = recipe
-    r, log_r, q, log_q, _, _, q_obs = family
-    a = x if code == EACH else x / (r * q_obs) if code == OBSERVED else x / (r * q)
+    cells = 1.0
+    if rule.code == OBSERVED:
+        cells = float(shape.r * shape.q_obs)
+    elif rule.code == DECLARED:
+        cells = shape.r * shape.q
+    a = rule.x / cells
     if a == known[0]:
         return known
-    return a, math.log(a) if a > _TINY else math.log(x) - log_r - log_q
+    return a, math.log(a) if a > _TINY else math.log(rule.x) - shape.log_r - shape.log_q
 
 
 @inner
-def _constant(code: int, x: float, y: float, r: int, q: float, n_parents: int, total: float) -> float:
-    """What is taken off the log-likelihood of a table, apart from what depends on its counts."""
-    if code == PENALISED:
-        return (x * ((r - 1) * q) if x > 0 else 0.0) + y * n_parents
-    if code == QUOTIENT:
-        n = np.int64(total)
-        return total * math.log(r) if q > _FAR else log_regret(n, r * q) - log_regret(n, q)
-    return 0.0
+def quotient_charge(r: int, q: float, total: float) -> float:
+    """Log C(n, r q) - log C(n, q), which takes long."""
+    n = np.int64(total)
+    return total * math.log(r) if q > _FAR else log_regret(n, r * q) - log_regret(n, q)
 
 
 @inner
-def _parts(recipe: Any, family: Any, total: float, known: Any) -> Any:
-    """What the score of a table is made of: the sum of f(n_ijk; x) - the sum of g(n_ij; y) + rest.
-
-    `family` is (r, log r, q, log q, parents, positive cells, observed configurations). Returns (f, x, g, y, rest) and,
-    to be `known` the next time, the pseudo-count and its log.
-    """
-    code, x, y = recipe
-    r, log_r, q, _, n_parents, n_positive, q_obs = family
-    if code > OBSERVED:
-        rest = -_constant(code, x, y, r, q, n_parents, total)
-        return XLOGX, 0.0, REGRET if code == FACTORISED else XLOGX, float(r) if code == FACTORISED else 0.0, rest, known
-    known = a, log_a = _pseudo_count(recipe, family, known)
+def formula_of(rule: Rule, shape: Shape, total: float, known: tuple[float, float]) -> Formula:
+    """What the score of a table is made of; that of a `QUOTIENT` but for its `quotient_charge`."""
+    r = shape.r
+    if rule.code == PENALISED:
+        charge = (rule.x * ((r - 1) * shape.q) if rule.x > 0 else 0.0) + rule.y * shape.n_parents
+        return Formula(XLOGX, 0.0, XLOGX, 0.0, -charge, known)
+    if rule.code == FACTORISED:
+        return Formula(XLOGX, 0.0, REGRET, float(r), 0.0, known)
+    if rule.code == QUOTIENT:
+        return Formula(XLOGX, 0.0, XLOGX, 0.0, 0.0, known)
+    known = a, log_a = _pseudo_count(rule, shape, known)
     # Large pseudo-counts: take log a off every factor, not only the first, to keep what is left small.
     if a >= total:
-        return RISING_EACH, a, RISING_EACH, a * r, -total * log_r, known
-    return RISING_ONCE, a, RISING_ONCE, a * r, (n_positive - q_obs) * log_a - q_obs * log_r, known
+        return Formula(RISING_EACH, a, RISING_EACH, a * r, -total * shape.log_r, known)
+    rest = (shape.n_positive - shape.q_obs) * log_a - shape.q_obs * shape.log_r
+    return Formula(RISING_ONCE, a, RISING_ONCE, a * r, rest, known)
 
 
 @entry
-def score_batch(batch: Any, recipes: Any, terms: Any, out: Any, other: Any, back: Any) -> None:
+def score_batch(batch: TableBatch, recipes: Recipes, terms: Terms, out: Floats, reverse: Reverse, back: Floats) -> None:
     """Scores of all tables of a batch under all recipes: ``out[recipe, table]``.
 
-    Parameters
-    ----------
-    batch : tuple
-        (cells, cell_ends, totals, total_ends, n_positive, q_obs, r, q, log_q, n_parents, total, child), see
-        `TableBatch`.
-    recipes : (codes, numbers, limits)
-        int64 array (recipes,), float64 arrays (recipes, 2) and (recipes, nodes): most configurations that the parents
-        of each node may have; the score of a family with more is minus infinity.
-    terms : tuple
-        From `mapdag.terms.new_terms`, for this thread.
-    out : float64 array (recipes, tables)
-    other : tuple
-        Where the family is a node with one parent, what it takes to score the parent given the node from the same
-        table: (parents, levels of each, positive counts of the node).
-    back : float64 array (recipes, tables)
-        Gets those scores; they are not wanted where it has no rows.
+    That of a table with more configurations than its child may have is minus infinity. `back` gets the scores of the
+    `reverse` families; they are not wanted where it has no rows.
     """
-    cells, cell_ends, totals, total_ends, n_positive, q_obs, r, q, log_q, n_parents, total, child = batch
+    # Arrays are taken out of their tuples once: each time counts owners.
     codes, numbers, limits = recipes
-    parents, levels, own = other
+    counts, child, r, q, log_q, n_parents, total = batch
+    cells, cell_ends, totals, total_ends, n_positive, q_obs = counts
+    parents, levels, own = reverse
     log_r, width, log_width = math.log(r), r, math.log(r)
     for i in range(len(codes)):
-        recipe = codes[i], numbers[i, 0], numbers[i, 1]
+        rule = Rule(codes[i], numbers[i, 0], numbers[i, 1])
         known = (-1.0, 0.0)
         for t in range(len(cell_ends)):
             if q_obs[t] == 0:
@@ -156,27 +184,34 @@ def score_batch(batch: Any, recipes: Any, terms: Any, out: Any, other: Any, back
                 if not len(back):
                     continue
             begin, end = cell_ends[t - 1] if t else 0, cell_ends[t]
-            family = r, log_r, q[t], log_q[t], n_parents[t], n_positive[t], q_obs[t]
-            f, x, g, y, rest, known = _parts(recipe, family, total, known)
-            joint = _sum(cells, begin, end, f, x, terms)
+            shape = Shape(r, log_r, q[t], log_q[t], n_parents[t], n_positive[t], q_obs[t])
+            score = formula_of(rule, shape, total, known)
+            known = score.pseudo_count
+            joint = _sum(cells, begin, end, score.f, score.x, terms)
             if not thin:
-                marginal = _sum(totals, total_ends[t - 1] if t else 0, total_ends[t], g, y, terms)
-                out[i, t] = _difference(joint, marginal, terms) + rest
+                marginal = _sum(totals, total_ends[t - 1] if t else 0, total_ends[t], score.g, score.y, terms)
+                charge = quotient_charge(r, q[t], total) if rule.code == QUOTIENT else 0.0
+                out[i, t] = _difference(joint, marginal, terms) + (score.rest - charge)
             if len(back):
                 if len(own) > limits[i, parents[t]]:
                     back[i, t] = -np.inf
                     continue
                 if levels[t] != width:
                     width, log_width = levels[t], math.log(levels[t])
-                kind, number = f, x
-                family = width, log_width, float(r), log_r, 1, n_positive[t], len(own)
-                f, x, g, y, rest, known = _parts(recipe, family, total, known)
-                if f != kind or x != number:
-                    joint = _sum(cells, begin, end, f, x, terms)
-                back[i, t] = _difference(joint, _sum(own, 0, len(own), g, y, terms), terms) + rest
+                kind, number = score.f, score.x
+                shape = Shape(width, log_width, float(r), log_r, np.int64(1), n_positive[t], np.int64(len(own)))
+                score = formula_of(rule, shape, total, known)
+                known = score.pseudo_count
+                if score.f != kind or score.x != number:
+                    joint = _sum(cells, begin, end, score.f, score.x, terms)
+                marginal = _sum(own, 0, len(own), score.g, score.y, terms)
+                charge = quotient_charge(width, float(r), total) if rule.code == QUOTIENT else 0.0
+                back[i, t] = _difference(joint, marginal, terms) + (score.rest - charge)
 
 
-def score_tables(batch: Any, recipes: Any, terms: Any, out: Any, child: int = 0) -> None:
-    """Scores of all tables of a batch under all recipes, as `score_batch`."""
+def score_tables(batch: TableBatch, recipes: Recipes, terms: Terms) -> Floats:
+    """Scores of all tables of a batch under all recipes: an array (recipes, tables)."""
+    out = np.empty((len(recipes.codes), len(batch.counts.cell_ends)))
     nobody = np.empty(0, dtype=np.int64)
-    score_batch((*batch, child), recipes, terms, out, (nobody, nobody, batch[0][:0]), np.empty((0, 0)))
+    score_batch(batch, recipes, terms, out, Reverse(nobody, nobody, batch.counts.cells[:0]), np.empty((0, 0)))
+    return out

@@ -53,7 +53,7 @@ def learn(
     check_out(out, "graph", "network")
     check_page(report, drawn=True)
     objectives = [md.parse(each) for each in score]
-    from mapdag.search.warming import warm_up
+    from mapdag.search.warmup import warm_up
 
     warm_up()
     table = read_table()

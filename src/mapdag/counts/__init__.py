@@ -1,9 +1,22 @@
 """Contingency tables of families, over observed configurations only.
 
-Ask `Counter`; it picks the kernel. Graphs and scores are unknown here.
+`engine` says what a counting engine promises and which ones there are; `cores` counts on this machine, by `bitsets` or
+by `rows`, as `choice` decides. Graphs and scores are unknown here.
 """
 
-from mapdag.counts.counter import Backend, Counter
-from mapdag.counts.table import CountTable, TableBatch, declared
+from mapdag.counts.cores import Backend, Counter
+from mapdag.counts.engine import ENGINES, Engine, Request, make_engine
+from mapdag.counts.table import CountTable, TableBatch, batch_of, declared
 
-__all__ = ["Backend", "CountTable", "Counter", "TableBatch", "declared"]
+__all__ = [
+    "ENGINES",
+    "Backend",
+    "CountTable",
+    "Counter",
+    "Engine",
+    "Request",
+    "TableBatch",
+    "batch_of",
+    "declared",
+    "make_engine",
+]

@@ -7,11 +7,10 @@ of rows that stay in the cache. The last level of a candidate is never counted: 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from mapdag.kernels import entry, inner, new_ints, no_counts, popcount
+from mapdag.counts.table import Counted
+from mapdag.kernels import Codes, Counts, Ints, Words, entry, inner, new_ints, new_pairs, no_counts, popcount
 
 _ALIGN = 8  # words: one AVX-512 register
 _FEW = 12  # levels up to which each of them is packed in a pass of its own
@@ -19,7 +18,7 @@ _CACHE_WORDS = 1 << 15  # family bitsets of one block: 256 KiB, within the secon
 
 
 @inner
-def _pack_words(codes: Any, level: int, words: int, out: Any) -> None:
+def _pack_words(codes: Codes, level: int, words: int, out: Words) -> None:
     """Bitset of one level: 64 rows at a time are compared with it, which compilers turn into vectors."""
     wanted = codes.dtype.type(level)
     for w in range(words):
@@ -30,7 +29,7 @@ def _pack_words(codes: Any, level: int, words: int, out: Any) -> None:
 
 
 @entry
-def pack(codes: Any, first_level: Any) -> Any:
+def pack(codes: Codes, first_level: Ints) -> Words:
     """Bitsets of all levels of all variables, one row each, padded with zeros to whole registers."""
     n_variables, n = codes.shape
     words = (n + 63) // 64
@@ -49,7 +48,7 @@ def pack(codes: Any, first_level: Any) -> Any:
 
 
 @inner
-def _family_cells(bits: Any, family: Any, begin: int, end: int, cells: Any, index: Any, counts: Any) -> int:
+def _family_cells(bits: Words, family: Ints, begin: int, end: int, cells: Words, index: Ints, counts: Counts) -> int:
     """Bitsets of the family's cells within one block of words; only the cells that occur there.
 
     `family` lists (first level, levels) of the parents, then of the child; a cell's dense index has the child's level
@@ -97,7 +96,9 @@ def _family_cells(bits: Any, family: Any, begin: int, end: int, cells: Any, inde
 
 
 @inner
-def _multiply(bits: Any, rows: Any, begin: int, end: int, cells: Any, index: Any, found: int, product: Any) -> None:
+def _multiply(
+    bits: Words, rows: Ints, begin: int, end: int, cells: Words, index: Ints, found: int, product: Counts
+) -> None:
     """Add popcount(level & cell) over one block to the product of levels and cells.
 
     ``rows[i]`` has the bitset of a level and its row of the product; `rows` comes in multiples of four.
@@ -145,7 +146,7 @@ def _multiply(bits: Any, rows: Any, begin: int, end: int, cells: Any, index: Any
 
 
 @inner
-def _rows_to_count(candidates: Any) -> tuple[Any, int]:
+def _rows_to_count(candidates: Ints) -> tuple[Ints, int]:
     """Bitset and row of the product of all levels but the last of each candidate, and the number of rows.
 
     Padded to a multiple of four with a row that nobody reads.
@@ -154,7 +155,7 @@ def _rows_to_count(candidates: Any) -> tuple[Any, int]:
     for c in range(len(candidates)):
         size += candidates[c, 1] - 1
         total += candidates[c, 1]
-    rows = np.zeros(((size + 3) // 4 * 4, 2), dtype=np.int64)
+    rows = new_pairs((size + 3) // 4 * 4)
     i, row = 0, 0
     for c in range(len(candidates)):
         for m in range(candidates[c, 1] - 1):
@@ -168,7 +169,7 @@ def _rows_to_count(candidates: Any) -> tuple[Any, int]:
 
 
 @inner
-def count_extensions(bits: Any, family: Any, candidates: Any) -> tuple[Any, Any, Any, Any, Any, Any]:
+def count_extensions(bits: Words, family: Ints, candidates: Ints) -> Counted:
     """Tables of one family extended by each candidate parent in turn.
 
     Parameters
@@ -177,12 +178,6 @@ def count_extensions(bits: Any, family: Any, candidates: Any) -> tuple[Any, Any,
         From `pack`.
     family, candidates : int64 arrays (variables, 2)
         First level and number of levels of the parents and, last, the child; and of the candidates.
-
-    Returns
-    -------
-    cells, cell_ends, totals, total_ends, n_positive, q_obs
-        The positive counts n_ijk and n_ij of each extended table, one table after the other; where each ends; and how
-        many there are.
     """
     words = bits.shape[1]
     r = family[-1, 1]
@@ -203,7 +198,7 @@ def count_extensions(bits: Any, family: Any, candidates: Any) -> tuple[Any, Any,
 
 
 @inner
-def close_gaps(counts: Any, ends: Any, positive: Any) -> None:
+def close_gaps(counts: Counts, ends: Ints, positive: Ints) -> None:
     """Leave out the zeros of tables that end at `ends`, which is brought up to date; `positive` gets what is left.
 
     Scoring is faster without them. Nothing here depends on a count, so that nothing needs to be predicted.
@@ -219,7 +214,7 @@ def close_gaps(counts: Any, ends: Any, positive: Any) -> None:
 
 
 @inner
-def _complete(counts: Any, product: Any, candidates: Any, r: int) -> tuple[Any, Any, Any, Any, Any, Any]:
+def _complete(counts: Counts, product: Counts, candidates: Ints, r: int) -> Counted:
     """Fill in the last level of each candidate, add up the configurations, and leave out what is empty."""
     dense = len(counts)
     n_tables = len(candidates)
@@ -246,4 +241,4 @@ def _complete(counts: Any, product: Any, candidates: Any, r: int) -> tuple[Any, 
         cell_ends[t], total_ends[t] = row, place
     close_gaps(product, cell_ends, n_positive)
     close_gaps(totals, total_ends, q_obs)
-    return product[: cell_ends[-1]], cell_ends, totals[: total_ends[-1]], total_ends, n_positive, q_obs
+    return Counted(product[: cell_ends[-1]], cell_ends, totals[: total_ends[-1]], total_ends, n_positive, q_obs)

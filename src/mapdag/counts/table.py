@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -20,50 +20,31 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
-@dataclass(frozen=True)
-class TableBatch:
-    """Counts of several tables with the same child, one after the other.
+class Counted(NamedTuple):
+    """Counts of several tables, one after the other.
 
-    This is all that a built-in likelihood needs: which configuration a count belongs to does not matter to any of them,
-    nor do zeros, which may be there or not.
-
-    Parameters
-    ----------
-    cells, totals : array
-        The counts n_ijk and n_ij; whole numbers, or floats where rows carry such weights.
-    cell_ends, total_ends : int64 array, one entry per table
-        Where each table ends in `cells` and `totals`.
-    n_positive, q_obs : int64 array
-        Positive cells and observed configurations of each table.
-    r : int
-        Declared levels of the child.
-    q, log_q : float64 array
-        Declared configurations of each table's parents (infinite beyond the floats), and their logs.
-    n_parents : int64 array
-        Number of parents in each table.
-    total : float
-        Number of rows, or the sum of their weights.
-    n_nodes : int
-        Variables in the data, for scores whose penalty depends on it.
+    Which configuration a count belongs to does not matter to any built-in likelihood, nor do zeros, which may be there
+    or not.
     """
 
-    cells: NDArray[Any]
-    cell_ends: NDArray[np.int64]
-    totals: NDArray[Any]
-    total_ends: NDArray[np.int64]
-    n_positive: NDArray[np.int64]
-    q_obs: NDArray[np.int64]
-    r: int
-    q: NDArray[np.float64]
-    log_q: NDArray[np.float64]
-    n_parents: NDArray[np.int64]
-    total: float
-    n_nodes: int
+    cells: NDArray[Any]  # the counts n_ijk: whole numbers, or floats where rows carry such weights
+    cell_ends: NDArray[np.int64]  # (tables,) where each table ends in `cells`
+    totals: NDArray[Any]  # the counts n_ij
+    total_ends: NDArray[np.int64]  # (tables,) where each table ends in `totals`
+    n_positive: NDArray[np.int64]  # (tables,) positive cells
+    q_obs: NDArray[np.int64]  # (tables,) observed configurations
 
-    def arrays(self) -> tuple[Any, ...]:
-        """Return what the kernel of the likelihoods takes."""
-        counts = (self.cells, self.cell_ends, self.totals, self.total_ends, self.n_positive, self.q_obs)
-        return (*counts, self.r, self.q, self.log_q, self.n_parents, float(self.total))
+
+class TableBatch(NamedTuple):
+    """Several tables with the same child: all that a built-in likelihood needs."""
+
+    counts: Counted
+    child: int
+    r: int  # its declared levels
+    q: NDArray[np.float64]  # (tables,) declared configurations of the parents, infinite beyond the floats
+    log_q: NDArray[np.float64]  # (tables,) and their logs
+    n_parents: NDArray[np.int64]  # (tables,)
+    total: float  # number of rows, or the sum of their weights
 
 
 @dataclass(frozen=True)
@@ -168,23 +149,26 @@ class CountTable:
         full[np.repeat(np.arange(self.q_obs), np.diff(self.offsets)), self.levels] = self.counts
         return full
 
-    def batch(self) -> TableBatch:
+    def batch(self, child: int = 0) -> TableBatch:
         """Return the same counts as a batch of one."""
-        q, log_q = declared([self.q])
-        return TableBatch(
-            cells=self.counts,
-            cell_ends=np.array([len(self.counts)], dtype=np.int64),
-            totals=self.n_ij,
-            total_ends=np.array([self.q_obs], dtype=np.int64),
-            n_positive=np.array([len(self.counts)], dtype=np.int64),
-            q_obs=np.array([self.q_obs], dtype=np.int64),
-            r=self.r,
-            q=q,
-            log_q=log_q,
-            n_parents=np.array([self.n_parents], dtype=np.int64),
-            total=self.total,
-            n_nodes=self.n_nodes,
-        )
+        return batch_of([self], child)
+
+
+def batch_of(tables: Sequence[CountTable], child: int) -> TableBatch:
+    """Put the tables of one child together, of which there is at least one."""
+    q, log_q = declared([table.q for table in tables])
+    sizes = np.array([[len(table.counts), table.q_obs] for table in tables], dtype=np.int64)
+    ends = np.cumsum(sizes, axis=0)
+    cells, totals = (np.concatenate([getattr(table, name) for table in tables]) for name in ("counts", "n_ij"))
+    return TableBatch(
+        counts=Counted(cells, ends[:, 0].copy(), totals, ends[:, 1].copy(), sizes[:, 0].copy(), sizes[:, 1].copy()),
+        child=child,
+        r=tables[0].r,
+        q=q,
+        log_q=log_q,
+        n_parents=np.array([table.n_parents for table in tables], dtype=np.int64),
+        total=float(tables[0].total),
+    )
 
 
 def declared(configurations: Sequence[int]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -1,6 +1,5 @@
 """Posterior scores: prior + likelihood, their notation, and the score of a whole graph. Search is unknown here."""
 
-from mapdag.objective.families import Criterion, FamilyScores
 from mapdag.objective.notation import DEFAULT, LIKELIHOODS, PRIORS, parse
 from mapdag.objective.scoring import Score, align, score
 from mapdag.objective.support import USUAL, ThinFamily, most_configurations, thin_families, thin_sentence
@@ -10,8 +9,6 @@ __all__ = [
     "LIKELIHOODS",
     "PRIORS",
     "USUAL",
-    "Criterion",
-    "FamilyScores",
     "Score",
     "ThinFamily",
     "align",

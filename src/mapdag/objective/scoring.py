@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from mapdag.data import as_dataset
 from mapdag.errors import GraphError
-from mapdag.objective.families import FamilyScores
+from mapdag.families import FamilyScores
 from mapdag.objective.notation import DEFAULT, parse
 from mapdag.objective.support import thin_families
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mapdag.counts import Counter
+from mapdag.families import FamilyScores
 from mapdag.networks.estimation import posterior_means
-from mapdag.objective import FamilyScores
 from mapdag.theory.factors import log_arc_odds
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -64,21 +64,11 @@ def _arcs(name: str, arcs: Iterable[Sequence[str]]) -> tuple[tuple[str, str], ..
     return tuple((str(a), str(b)) for a, b in pairs)
 
 
-@dataclass(frozen=True)
-class Rules:
-    """Constraints and hard priors as matrices over the nodes of one data set.
+class Rules(NamedTuple):
+    """Constraints and hard priors as matrices over the nodes of one data set."""
 
-    Attributes
-    ----------
-    allowed : bool array (N, N)
-        ``allowed[i, j]``: the arc i -> j may be in the graph.
-    fixed : bool array (N, N)
-        ``fixed[i, j]``: the arc i -> j may not be deleted (it may be reversed where the reverse is allowed).
-    max_parents : int
-    """
-
-    allowed: Bools
-    fixed: Bools
+    allowed: Bools  # (nodes, nodes) [i, j]: the arc i -> j may be in the graph
+    fixed: Bools  # (nodes, nodes) the arc i -> j may not be deleted; reversed, where the reverse is allowed
     max_parents: int
 
 

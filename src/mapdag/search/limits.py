@@ -9,8 +9,8 @@ import numpy as np
 
 from mapdag.counts import Counter
 from mapdag.errors import MapdagWarning
-from mapdag.objective import Criterion, most_configurations, thin_families
-from mapdag.search.constraints import make_rules
+from mapdag.families import Criterion
+from mapdag.objective import most_configurations, thin_families
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,23 +18,21 @@ if TYPE_CHECKING:
     from mapdag.contracts import Objective
     from mapdag.data import Dataset
     from mapdag.graphs import DAG
-    from mapdag.search.constraints import Constraints, Rules
+    from mapdag.search.constraints import Rules
 
 _NAMED = 5  # nodes that a sentence names
 
 
-def criterion_of(objective: Objective, data: Dataset, constraints: Constraints) -> Criterion:
-    """Return what an objective judges families by.
+def criterion_of(objective: Objective, data: Dataset, rules: Rules) -> Criterion:
+    """Return what an objective with `Support` judges families by.
 
     A required arc wins against `Support`: where the required parents of a node alone have more configurations than it
     allows, the node's parents may have that many, and there is a warning. Nodes that a prior joins without saying which
     way (`CS` with no chance of "no arc") are required parents of each other: it may go either way.
     """
     support = objective.prior.support
-    if support is None:
-        return Criterion(objective.likelihood)
+    assert support is not None
     limits = [most_configurations(data.total, support)] * data.n_columns
-    rules = make_rules(constraints, objective.prior, data.names)
     waived = []
     if rules.fixed.any():
         counter = Counter(data)

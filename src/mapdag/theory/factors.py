@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from mapdag.data import as_dataset
 from mapdag.errors import ParameterError
-from mapdag.objective import DEFAULT, FamilyScores, align, parse
+from mapdag.families import FamilyScores
+from mapdag.objective import DEFAULT, align, parse
 from mapdag.scores import BDeu, BDs
 from mapdag.theory.alphas import of_pair
 from mapdag.theory.effective import effective_degrees_of_freedom, effective_parameters

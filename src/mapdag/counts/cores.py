@@ -1,0 +1,206 @@
+"""The engine that counts on this machine's cores, rows in memory.
+
+Every request is "this family, extended by each of these candidate parents". How it is counted is decided in
+`mapdag.counts.choice`; all ways give the same counts. Kernels are imported on first use, so that importing the package
+stays light.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+
+from mapdag.counts.engine import Engine, Request
+from mapdag.counts.table import Counted, CountTable, TableBatch, declared
+from mapdag.errors import ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from mapdag.data import Dataset
+
+    Ints = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+
+Backend = Literal["auto", "bitsets", "tables", "sorted"]
+
+
+class Rows(NamedTuple):
+    """The rows of a data set as kernels take them."""
+
+    codes: Any  # (variables, rows) unsigned
+    bits: NDArray[np.uint64]  # (levels, words) a bitset of rows for each level of each variable
+    first_level: NDArray[np.int64]  # (variables + 1,) where the levels of each begin
+    cards: NDArray[np.int64]  # (variables,) how many there are
+
+
+class Counter(Engine):
+    """Counts of any family in one data set; nodes are column indices.
+
+    Parameters
+    ----------
+    data : Dataset
+        Weighted rows are counted by their weights.
+    backend : {"auto", "bitsets", "tables", "sorted"}
+        "auto" takes the cheapest for each candidate; the others are for tests and for the curious.
+    """
+
+    def __init__(self, data: Dataset, *, backend: Backend = "auto") -> None:
+        if backend not in ("auto", "bitsets", "tables", "sorted"):
+            raise ParameterError(f"backend must be 'auto', 'bitsets', 'tables' or 'sorted', got {backend!r}")
+        if backend in ("bitsets", "tables") and data.weights is not None:
+            raise ParameterError(f"backend={backend!r} cannot count weighted rows; use 'auto' or 'sorted'")
+        self._backend = backend
+        self.codes = data.codes
+        self.cards = data.cards
+        self.weights = data.exact_weights
+        self.total = data.total
+        self.n_rows = data.n_rows
+        self.fractions = self.n_rows if self.weights is not None and self.weights.dtype.kind == "f" else 0
+        values, self.card_index = np.unique(self.cards, return_inverse=True)
+        self.card_values = values.astype(np.float64)
+        self._declared: dict[int, tuple[Floats, Floats]] = {}
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether rows have no weights."""
+        return self.weights is None
+
+    @cached_property
+    def rows(self) -> Rows:
+        """What the kernels work on."""
+        from mapdag.counts import bitsets
+
+        first_level = np.concatenate([[0], np.cumsum(self.cards)])
+        return Rows(self.codes, bitsets.pack(self.codes, first_level), first_level, self.cards)
+
+    @cached_property
+    def way(self) -> int:
+        """Code of the backend in `mapdag.counts.choice`."""
+        from mapdag.counts import choice
+
+        return int(getattr(choice, self._backend.upper()))
+
+    def configurations(self, parents: Sequence[int]) -> int:
+        """Return how many configurations of these parents are declared."""
+        return math.prod(int(self.cards[p]) for p in parents)
+
+    def observed(self, parents: Sequence[int]) -> int:
+        """Return how many configurations of these parents occur."""
+        from mapdag.counts import rows
+
+        if not parents or self.n_rows == 0:
+            return 1 if self.n_rows else 0
+        return rows.number_rows(self.codes, np.array(parents, dtype=np.int64), self.cards).n_cells
+
+    def declared(self, parents: Sequence[int]) -> tuple[Floats, Floats]:
+        """Declared configurations of these parents and one more with the i-th number of levels, and their logs.
+
+        Whole numbers until the end, so that the order of the parents leaves no trace.
+        """
+        q = self.configurations(parents)
+        if q not in self._declared:
+            self._declared[q] = declared([q * int(r) for r in self.card_values])
+        return self._declared[q]
+
+    def tables(self, requests: Sequence[Request]) -> list[TableBatch]:
+        """Count every family of some requests: a batch of tables for each, positive counts only.
+
+        All in memory at once; a search asks `mapdag.families.FamilyScores`, which scores tables as they come.
+        """
+        return [self._tables(*request) for request in requests]
+
+    def extensions(self, child: int, parents: Sequence[int], candidates: Sequence[int]) -> TableBatch:
+        """Count ``child`` given ``parents`` and each candidate in turn: one table per candidate."""
+        return self._extensions(child, tuple(parents), tuple(candidates))
+
+    def _tables(self, child: int, parents: tuple[int, ...], candidates: tuple[int, ...] | None) -> TableBatch:
+        if candidates is not None:
+            return self._extensions(child, parents, candidates)
+        if parents:  # as one more parent added to the others
+            return self._extensions(child, parents[:-1], parents[-1:])
+        return self.table(child, ()).batch(child)
+
+    def _extensions(self, child: int, parents: tuple[int, ...], candidates: tuple[int, ...]) -> TableBatch:
+        from mapdag.counts import choice
+
+        family, members = np.array([*parents, child], dtype=np.int64), np.array(candidates, dtype=np.int64)
+        if self.weights is not None:
+            return self._batch(child, parents, members, self._weighted(family, members))
+        how = choice.choose(self.n_rows, family, members, self.cards, self.way)
+        cells, order = self._cells(family if (how != choice.BITSETS).any() else family[-1:])
+        if self.way == choice.AUTO:
+            choice.choose_again(how, self.n_rows, cells.n_cells, family, members, self.cards)
+        parts = []
+        for each in np.unique(how):
+            places = np.flatnonzero(how == each)
+            parts.append((places, choice.count(self.rows, family, cells, order, members[places], each)))
+        return self._batch(child, parents, members, _merged(parts, len(members)))
+
+    def table(self, child: int, parents: Sequence[int]) -> CountTable:
+        """Count one family in full: which configuration and level each count belongs to."""
+        family = np.array([*parents, child], dtype=np.int64)
+        cells, order = self._cells(family)
+        starts = np.concatenate([[0], order.ends[:-1]])
+        offsets = np.concatenate([[0], cells.configuration_ends])
+        counts = order.ends - starts
+        if self.weights is not None:
+            counts = np.add.reduceat(self.weights[order.rows], starts)
+        first = order.rows[starts]
+        return CountTable(
+            r=int(self.cards[child]),
+            q=self.configurations(parents),
+            offsets=offsets,
+            levels=self.codes[child, first].astype(np.int64),
+            counts=counts,
+            configurations=self.codes[np.ix_(family[:-1], first[offsets[:-1]])].T,
+            n_nodes=self.n_nodes,
+        )
+
+    def _cells(self, family: Ints) -> tuple[Any, Any]:
+        from mapdag.counts import rows
+
+        cells = rows.number_rows(self.codes, family, self.cards)
+        return cells, rows.sort_rows(cells.ids, cells.n_cells)
+
+    def _weighted(self, family: Ints, candidates: Ints) -> Counted:
+        from mapdag.counts import rows
+
+        assert self.weights is not None
+        cells, order = self._cells(family)
+        zero = np.empty(0, dtype=self.weights.dtype)
+        ends = cells.configuration_ends
+        return rows.count_sorted(self.codes, order, ends, candidates, self.cards, self.weights, zero)
+
+    def _batch(self, child: int, parents: tuple[int, ...], candidates: Ints, counts: Counted) -> TableBatch:
+        q, log_q = self.declared(parents)
+        which = self.card_index[candidates]
+        return TableBatch(
+            counts=counts,
+            child=child,
+            r=int(self.cards[child]),
+            q=q[which],
+            log_q=log_q[which],
+            n_parents=np.full(len(candidates), len(parents) + 1, dtype=np.int64),
+            total=float(self.total),
+        )
+
+
+def _merged(parts: list[tuple[Ints, Counted]], size: int) -> Counted:
+    """Bring tables that were counted in several ways into the order of the candidates."""
+    if len(parts) == 1:
+        return parts[0][1]
+    runs: list[Any] = [None] * size
+    for places, part in parts:
+        cells_of, totals_of = np.split(part.cells, part.cell_ends[:-1]), np.split(part.totals, part.total_ends[:-1])
+        for place, *run in zip(places, cells_of, totals_of, part.n_positive, part.q_obs, strict=True):
+            runs[place] = run
+    cells, totals, n_positive, q_obs = zip(*runs, strict=True)
+    ends = [np.cumsum([len(run) for run in kind]) for kind in (cells, totals)]
+    joined = np.concatenate(cells), ends[0], np.concatenate(totals), ends[1]
+    return Counted(*joined, np.array(n_positive), np.array(q_obs))

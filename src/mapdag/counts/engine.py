@@ -1,0 +1,91 @@
+"""The door to counts: what a counting engine promises, and which ones there are.
+
+Whoever can answer ``tables(requests)`` can be searched with: counts are whole numbers, sums of whole numbers have no
+order, so every engine gives the same tables, hence the same scores to the last bit, hence the same graph. An engine is
+one file and one line in `ENGINES`; `docs/extend.md` has a worked example.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple
+
+from mapdag.errors import ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from mapdag.counts.table import CountTable, TableBatch
+    from mapdag.data import Dataset
+
+
+class Request(NamedTuple):
+    """A child with some parents: extended by each of some candidate parents, or as it is."""
+
+    child: int
+    parents: tuple[int, ...]  # ascending
+    candidates: tuple[int, ...] | None = None  # None: as it is
+
+    def families(self) -> list[tuple[int, ...]]:
+        """Parents of every family that is asked for, ascending."""
+        if self.candidates is None:
+            return [self.parents]
+        return [tuple(sorted((*self.parents, extra))) for extra in self.candidates]
+
+
+class Engine(ABC):
+    """Counts families of one data set, wherever its rows are; nodes are column indices.
+
+    Attributes
+    ----------
+    cards : int64 array (nodes,)
+        Declared levels.
+    n_rows : int
+    total : float
+        Number of rows, or the sum of their weights.
+    fractions : int
+        How many counts a table can have that are not whole; 0 where all are.
+    """
+
+    cards: NDArray[np.int64]
+    n_rows: int
+    total: float
+    fractions: int
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of variables."""
+        return len(self.cards)
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether compiled code may count by itself, from `mapdag.counts.cores.Rows`, without asking here."""
+        return False
+
+    @abstractmethod
+    def tables(self, requests: Sequence[Request]) -> list[TableBatch]:
+        """Count every family of some requests: a batch of tables for each, positive counts only."""
+
+    @abstractmethod
+    def table(self, child: int, parents: Sequence[int]) -> CountTable:
+        """Count one family in full: which configuration and level each count belongs to."""
+
+
+#: Where each engine is: a class that takes a data set.
+ENGINES: dict[str, str | Callable[[Dataset], Engine]] = {"cores": "mapdag.counts.cores:Counter"}
+
+
+def make_engine(engine: str | Callable[[Dataset], Engine], data: Dataset) -> Engine:
+    """Make an engine from its name, or from a function of a data set."""
+    found = ENGINES.get(engine) if isinstance(engine, str) else engine
+    if isinstance(found, str):
+        module, _, name = found.partition(":")
+        found = getattr(import_module(module), name)
+    made = found(data) if callable(found) else None
+    if not isinstance(made, Engine):
+        raise ParameterError(f"engine must be one of {', '.join(ENGINES)}, or make an Engine, got {engine!r}")
+    return made

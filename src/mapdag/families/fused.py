@@ -1,0 +1,198 @@
+"""Counting and scoring in one compiled call: one family extended by each of many candidate parents.
+
+The short cut of the engine that counts on this machine's cores: tables are scored while they are in the cache.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from mapdag.counts.choice import (
+    AUTO,
+    BITSETS,
+    SORTED,
+    WAYS,
+    choose,
+    choose_again,
+    count,
+    declared_cells,
+    no_cells,
+    no_order,
+)
+from mapdag.counts.cores import Rows
+from mapdag.counts.rows import Cells, RowOrder, number_rows, sort_rows
+from mapdag.counts.table import Counted, TableBatch
+from mapdag.kernels import (
+    Codes,
+    Counts,
+    Floats,
+    Ints,
+    Words,
+    entry,
+    inner,
+    new_floats,
+    new_ints,
+    new_scores,
+    no_counts,
+    part,
+    popcount,
+)
+from mapdag.recipes import Recipes, Reverse, score_batch
+
+if TYPE_CHECKING:
+    from mapdag.terms.formulas import Terms
+
+_CHUNK = 1 << 16  # entries of the tables that are counted before they are scored: they stay in the cache
+
+
+class Inputs(NamedTuple):
+    """What compiled code takes to count and score, in one thread."""
+
+    rows: Rows  # without rows where `asks`
+    recipes: Recipes
+    terms: Terms  # of this thread
+    way: int  # of counting, as in `mapdag.counts.choice`
+    card_values: Floats  # different numbers of levels, ascending
+    card_index: Ints  # (variables,) which of them each variable has
+    extend: int  # address of `extend`
+    asks: bool  # whether scores must be asked for in Python instead
+
+
+class Declared(NamedTuple):
+    """Declared configurations of a family's parents and one more, by the latter's number of levels."""
+
+    q: Floats
+    log_q: Floats
+
+
+def no_rows(cards: Ints, codes: Codes | None) -> Rows:
+    """Stand in for rows that must be asked for, of the same types, so that nothing is compiled once more."""
+    none = np.empty((len(cards), 0), dtype=np.uint8 if codes is None else codes.dtype)
+    none.setflags(write=False)
+    return Rows(none, np.empty((0, 0), dtype=np.uint64), np.empty(0, dtype=np.int64), cards)
+
+
+@part
+def _score_chunk(
+    inputs: Inputs, family: Ints, declared: Declared, cells: Cells, order: RowOrder, mine: Ints, own: Counts, way: int
+) -> tuple[Floats, Floats]:
+    """Count some candidates, all in one way, and score them: an array (recipes, candidates).
+
+    And another one with scores of the candidates given the node, if its positive counts, `own`, are there.
+    """
+    rows, recipes, card_index = inputs.rows, inputs.recipes, inputs.card_index
+    cards, (every_q, every_log_q) = rows.cards, declared
+    counts = count(rows, family, cells, order, mine, way)
+    q, log_q = new_floats(len(mine)), new_floats(len(mine))
+    n_parents, levels = new_ints(len(mine)), new_ints(len(mine))
+    for t in range(len(mine)):
+        levels[t] = cards[mine[t]]
+        q[t], log_q[t] = every_q[card_index[mine[t]]], every_log_q[card_index[mine[t]]]
+        n_parents[t] = len(family)
+    total = float(rows.codes.shape[1])
+    batch = TableBatch(counts, family[-1], cards[family[-1]], q, log_q, n_parents, total)
+    found = new_scores(len(recipes.codes), len(mine))
+    back = new_scores(len(recipes.codes) if len(own) else 0, len(mine))
+    score_batch(batch, recipes, inputs.terms, found, Reverse(mine, levels, own), back)
+    return found, back
+
+
+@part
+def _positive_counts(bits: Words) -> Counts:
+    """How often each level of one node occurs, if at all, from its bitsets."""
+    counts = no_counts(len(bits))
+    size = 0
+    for level in range(len(bits)):
+        total = 0
+        for w in range(bits.shape[1]):
+            total += popcount(bits[level, w])
+        counts[size] = total
+        size += total > 0
+    return counts[:size]
+
+
+@part
+def _score_root(node: int, cells: Counts, inputs: Inputs, out: Floats) -> None:
+    """Scores of one node without parents: ``out[recipe, 0]``."""
+    totals = no_counts(1)
+    ends, one, none = new_ints(1), new_ints(1), new_ints(1)
+    q, log_q = new_floats(1), new_floats(1)
+    total = inputs.rows.codes.shape[1]
+    totals[0], ends[0], one[0], none[0], q[0], log_q[0] = total, len(cells), 1, 0, 1.0, 0.0
+    counts = Counted(cells, ends, totals, one, ends, one)
+    batch = TableBatch(counts, node, inputs.rows.cards[node], q, log_q, none, float(total))
+    score_batch(batch, inputs.recipes, inputs.terms, out, Reverse(none, none, totals), new_scores(0, 0))
+
+
+@inner
+def _scatter(found: Floats, places: Ints, out: Floats) -> None:
+    """Put columns where they belong."""
+    for i in range(found.shape[0]):
+        for t in range(found.shape[1]):
+            out[i, places[t]] = found[i, t]
+
+
+@entry
+def extend(inputs: Inputs, family: Ints, declared: Declared, candidates: Ints, out: Floats, back: Floats) -> None:
+    """Scores of one family extended by each candidate parent: ``out[recipe, candidate]``.
+
+    Without candidates, the family must be a node without parents, and its own scores go to ``out[recipe, 0]``.
+
+    Parameters
+    ----------
+    inputs : Inputs
+    family : int64 array
+        The parents and, last, the child.
+    declared : Declared
+        Of an extended family.
+    candidates : int64 array
+    out : float64 array (recipes, candidates)
+    back : float64 array (recipes, candidates)
+        Gets the scores of each candidate with the child as its only parent, from the same counts, where the family has
+        no parents. Without rows, they are not wanted.
+    """
+    rows = inputs.rows
+    cards = rows.cards
+    n = rows.codes.shape[1]
+    own = no_counts(0)
+    if len(candidates) == 0 or len(back):
+        own = _positive_counts(rows.bits[rows.first_level[family[0]] : rows.first_level[family[0] + 1]])
+    if len(candidates) == 0:
+        _score_root(family[0], own, inputs, out)
+        return
+    how = choose(n, family, candidates, cards, inputs.way)
+    cells, order = no_cells(), no_order()
+    entries = declared_cells(family, cards)
+    by_rows = False
+    for c in range(len(candidates)):
+        by_rows = by_rows or how[c] != BITSETS
+    if by_rows:
+        cells = number_rows(rows.codes, family, cards)
+        any_sorted = inputs.way == SORTED
+        if inputs.way == AUTO:
+            any_sorted = choose_again(how, n, cells.n_cells, family, candidates, cards)
+        if any_sorted:
+            order = sort_rows(cells.ids, cells.n_cells)
+    chunk = new_ints(len(candidates))
+    for way in WAYS:
+        c = 0
+        while c < len(candidates):
+            # Gather the next candidates that are counted this way, as many as fit into one chunk.
+            size, filled = 0, 0
+            while c < len(candidates) and (size == 0 or filled < _CHUNK):
+                if how[c] == way:
+                    chunk[size] = c
+                    size += 1
+                    filled += cards[candidates[c]] * entries
+                c += 1
+            if size == 0:
+                continue
+            mine = new_ints(size)
+            for t in range(size):
+                mine[t] = candidates[chunk[t]]
+            found, reverse = _score_chunk(inputs, family, declared, cells, order, mine, own, way)
+            _scatter(found, chunk, out)
+            _scatter(reverse, chunk, back)
+        entries = cells.n_cells if by_rows else entries

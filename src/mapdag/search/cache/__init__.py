@@ -1,0 +1,5 @@
+"""Scores of families, each counted once: `store` is the compiled side, `cache` the Python side."""
+
+from mapdag.search.cache.cache import FamilyCache
+
+__all__ = ["FamilyCache"]

@@ -1,0 +1,202 @@
+"""Family scores, each counted once, shared by all objectives that are learned on the same data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mapdag.counts import Request
+from mapdag.families import Criterion, FamilyScores
+from mapdag.search.constraints import Constraints, make_rules
+from mapdag.search.limits import criterion_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from mapdag.contracts import Objective
+    from mapdag.counts import Backend, Engine
+    from mapdag.data import Dataset
+    from mapdag.search.cache.store import Problem
+    from mapdag.search.constraints import Rules
+
+    Floats = NDArray[np.float64]
+
+_STEP = 64  # nodes to be paired with others before anybody may look at the clock
+_WORTH_ASKING = 100_000.0  # nanoseconds of a column from which on Python's threads are worth their overhead
+
+
+class FamilyCache:
+    """Scores of families under several objectives at once, their priors left aside.
+
+    What is kept, and how it is found, is in `mapdag.search.cache.store`. Small requests are counted and scored there,
+    within the compiled search; all others are asked for here.
+
+    Parameters
+    ----------
+    data : Dataset
+    objectives : iterable of Objective
+        All that will be asked for: a family is counted once for all of them.
+    constraints : Constraints, optional
+        What the graphs must obey: required arcs win against `Support`.
+    engine, backend, threads
+        As in `mapdag.families.FamilyScores`; the scores do not depend on them.
+    """
+
+    def __init__(
+        self,
+        data: Dataset,
+        objectives: Iterable[Objective],
+        *,
+        constraints: Constraints | None = None,
+        engine: str | Callable[[Dataset], Engine] = "cores",
+        backend: Backend = "auto",
+        threads: int = 1,
+    ) -> None:
+        from mapdag.search.cache.store import new_store
+
+        self.data = data
+        self._constraints = constraints or Constraints()
+        self._rules: dict[Objective, Rules] = {}
+        by_objective = {each: self._criterion_of(each) for each in objectives}
+        self._criteria = criteria = list(dict.fromkeys(by_objective.values()))
+        self._rows = {each: criteria.index(criterion) for each, criterion in by_objective.items()}
+        self.engine = engine
+        self._scores = FamilyScores(data, criteria, engine=engine, backend=backend, threads=threads)
+        n = data.n_columns
+        self.store = new_store(n, len(criteria), columns=2 * n + 16, singles=4 * n + 16)
+        self.zobrist = np.random.default_rng(0).integers(0, 2**64, (2 * n, 2), dtype=np.uint64)
+        self._asks = threads > 1 and self._scores.estimate() >= _WORTH_ASKING
+        self._paired = np.eye(n, dtype=np.bool_)
+
+    def rules(self, objective: Objective) -> Rules:
+        """Return what graphs must obey under an objective."""
+        if objective not in self._rules:
+            self._rules[objective] = make_rules(self._constraints, objective.prior, self.data.names)
+        return self._rules[objective]
+
+    def _criterion_of(self, objective: Objective) -> Criterion:
+        if objective.prior.support is None:
+            return Criterion(objective.likelihood)
+        return criterion_of(objective, self.data, self.rules(objective))
+
+    def problem(self, objective: Objective) -> Problem:
+        """Return what the compiled search takes besides the store."""
+        from mapdag.search.cache.store import Problem, address_of_ensure
+
+        rules = self.rules(objective)
+        odds = np.where(rules.allowed, objective.prior.log_odds(self.data.names), 0.0)
+        inputs = self._scores.inputs(asks=self._asks)
+        problem = Problem(rules, odds, self.index(objective), inputs, self.zobrist, 0)
+        return problem._replace(ensure=address_of_ensure(problem, self.store))
+
+    def estimate(self) -> float:
+        """Estimate the nanoseconds to count one node without parents with every candidate."""
+        return self._scores.estimate()
+
+    @property
+    def families(self) -> int:
+        """Families counted so far."""
+        from mapdag.search.cache.store import FAMILIES
+
+        return int(self.store.used[FAMILIES])
+
+    def criterion(self, objective: Objective) -> Criterion:
+        """Return what an objective judges families by."""
+        return self._criteria[self._rows[objective]]
+
+    def index(self, objective: Objective) -> int:
+        """Row of an objective in what the other methods return."""
+        return self._rows[objective]
+
+    def grow(self) -> None:
+        """Make room for more scores."""
+        from mapdag.search.cache.store import grown
+
+        self.store = grown(self.store, 2 * len(self.store.scores), 2 * len(self.store.singles))
+
+    def help(self, status: int) -> None:
+        """Do what the compiled search cannot, so that it may go on."""
+        from mapdag.search.cache.status import ASK, FULL
+
+        if status == FULL:
+            self.grow()
+        elif status == ASK:
+            child, size, *parents = self.store.asked.tolist()
+            self.fetch(child, parents[:size], self.store.wanted.copy())
+
+    def family(self, child: int, parents: Sequence[int]) -> Floats:
+        """Scores of one family under each likelihood and limit; minus infinity where it is thinner than allowed."""
+        scores = self._find(child, parents)
+        if scores is None:
+            scores = self._scores.family(child, parents)
+            self._keep(child, parents, scores)
+        return scores
+
+    def _find(self, child: int, parents: Sequence[int]) -> Floats | None:
+        from mapdag.search.cache.store import WHOLE, find_family
+
+        members, scores = np.array(parents, dtype=np.int64), np.empty(len(self._criteria))
+        found = find_family(child, members, len(members), WHOLE, self.zobrist, self.store, scores)
+        return scores if found else None
+
+    def _keep(self, child: int, parents: Sequence[int], scores: Floats) -> None:
+        from mapdag.search.cache.store import keep_single
+
+        while not keep_single(self._key(child, parents), scores, self.store):
+            self.grow()
+
+    def _key(self, child: int, parents: Sequence[int]) -> NDArray[np.uint64]:
+        from mapdag.search.cache.store import WHOLE, family_key
+
+        return family_key(child, np.array(parents, dtype=np.int64), len(parents), WHOLE, self.zobrist)
+
+    def pair_up(self, wanted: NDArray[np.bool_]) -> Iterator[int]:
+        """Score every node alone and with each single parent that is wanted, ``wanted[parent, child]``, in steps.
+
+        Both directions of a pair share one table. Yields how many nodes are done; nothing where all is known, where
+        there are no rows, or where Python must be asked.
+        """
+        from mapdag.search.cache.store import COLUMNS, FAMILIES, fill_pairs, find_roots
+
+        n = self.data.n_columns
+        if not self._scores.is_compiled or self.data.n_rows == 0 or not (wanted & ~self._paired).any():
+            return
+        while self.store.used[COLUMNS] + n > len(self.store.scores):
+            self.grow()
+        places = find_roots(self.zobrist, self.store)
+        missing = wanted & np.isnan(self.store.scores[places, 0]).T
+        self.store.used[FAMILIES] += int(missing.sum()) + int(np.isnan(self.store.own[places, 0]).sum())
+
+        def fill(children: NDArray[np.int64]) -> None:
+            fill_pairs(children, missing, places, self._scores.inputs(), self.store)
+
+        for first in range(0, n, _STEP):
+            self._scores.share(fill, np.arange(first, min(first + _STEP, n)))
+            yield min(first + _STEP, n)
+        self._paired |= wanted
+
+    def fetch(self, child: int, parents: Sequence[int], wanted: NDArray[np.bool_]) -> None:
+        """Make sure that the store has a family, its column, and the family without each of its parents."""
+        from mapdag.search.cache.store import FAMILIES, find_column, make_column
+
+        members = tuple(sorted(parents))
+        key = self._key(child, members)
+        place = find_column(key, self.store)
+        while place < 0:
+            place = make_column(key, self.store)
+            if place < 0:
+                self.grow()
+        missing = np.flatnonzero(wanted & np.isnan(self.store.scores[place, 0]))
+        families = [members, *(members[:i] + members[i + 1 :] for i in range(len(members)))]
+        unknown = [each for each in dict.fromkeys(families) if self._find(child, each) is None]
+        column = [Request(child, members, tuple(missing.tolist()))] if len(missing) else []
+        found = self._scores.scores(column + [Request(child, each) for each in unknown])
+        if column:
+            self.store.scores[place][:, missing] = found[0]
+            self.store.used[FAMILIES] += len(missing)
+        for each, answer in zip(unknown, found[len(column) :], strict=True):
+            self._keep(child, each, answer[:, 0])
+        self.store.own[place] = self.family(child, members)

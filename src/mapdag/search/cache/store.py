@@ -1,0 +1,373 @@
+"""The compiled side of the family cache: where scores are kept, how they are found, how missing ones are made.
+
+A *column* holds the scores of one family with each other node added to its parents in turn, and of the family itself; a
+*single* is the score of one family. Both are found by a 128-bit hash of (child, parents).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from mapdag.families.fused import Declared, Inputs
+from mapdag.kernels import (
+    Bools,
+    Floats,
+    Ints,
+    Words,
+    address_of,
+    call_at,
+    entry,
+    inner,
+    new_floats,
+    new_ints,
+    new_scores,
+    new_words,
+    part,
+)
+from mapdag.search.cache.status import ASK, FULL, OK
+
+if TYPE_CHECKING:
+    from mapdag.search.constraints import Rules
+
+COLUMNS, SINGLES, FAMILIES, STATUS = 0, 1, 2, 3  # what is in `Store.used`
+WHOLE, COLUMN = -1, -2  # instead of a parent to be left out: none; the family's column is wanted
+
+_EXACT = 2.0**37  # declared configurations up to which products with a number of levels are exact in floats
+
+
+class Store(NamedTuple):
+    """Scores of families, and what is asked for."""
+
+    keys: Words  # (slots, 2) of columns
+    places: Ints  # (slots,) where the column of each key is; -1: free
+    scores: Floats  # (columns, criteria, nodes) not a number: not known yet
+    own: Floats  # (columns, criteria) of the family itself
+    single_keys: Words  # (slots, 2)
+    single_places: Ints  # (slots,)
+    singles: Floats  # (singles, criteria)
+    used: Ints  # columns and singles in use, families counted so far, status of the last call
+    asked: Ints  # (nodes + 2,) child, number of parents, parents: the family that Python is asked for
+    wanted: Bools  # (nodes,) the candidates that it is to be extended by
+
+
+class Problem(NamedTuple):
+    """What a search needs besides the store."""
+
+    rules: Rules
+    odds: Floats  # (nodes, nodes) the prior's log-odds of each arc
+    row: int  # of the objective in the store
+    inputs: Inputs
+    zobrist: Words  # (2 nodes, 2) random keys of nodes as parents, then as children
+    ensure: int  # address of `ensure`
+
+
+def new_store(n_nodes: int, n_criteria: int, columns: int, singles: int) -> Store:
+    """Make an empty store."""
+    slots, single_slots = (1 << (2 * size - 1).bit_length() for size in (columns, singles))
+    return Store(
+        keys=np.zeros((slots, 2), dtype=np.uint64),
+        places=np.full(slots, -1, dtype=np.int64),
+        scores=np.full((columns, n_criteria, n_nodes), np.nan),
+        own=np.full((columns, n_criteria), np.nan),
+        single_keys=np.zeros((single_slots, 2), dtype=np.uint64),
+        single_places=np.full(single_slots, -1, dtype=np.int64),
+        singles=np.full((singles, n_criteria), np.nan),
+        used=np.zeros(4, dtype=np.int64),
+        asked=np.zeros(n_nodes + 2, dtype=np.int64),
+        wanted=np.zeros(n_nodes, dtype=np.bool_),
+    )
+
+
+def grown(store: Store, columns: int, singles: int) -> Store:
+    """Make a store with the same content, and room for so many columns and singles."""
+    larger = new_store(store.scores.shape[2], store.scores.shape[1], columns, singles)
+    for name in ("scores", "own", "singles", "used", "asked", "wanted"):
+        old = getattr(store, name)
+        getattr(larger, name)[: len(old)] = old
+    _rehash(store.keys, store.places, larger.keys, larger.places)
+    _rehash(store.single_keys, store.single_places, larger.single_keys, larger.single_places)
+    return larger
+
+
+@inner
+def known(score: float) -> bool:
+    """Whether a score was computed: unknown ones are not a number."""
+    return score == score  # noqa: PLR0124
+
+
+@inner
+def _slot(key: Words, keys: Words, places: Ints) -> int:
+    """Slot of a key, or the free one where it would go."""
+    mask = len(places) - 1
+    i = np.int64(key[0]) & mask
+    while places[i] >= 0 and (keys[i, 0] != key[0] or keys[i, 1] != key[1]):
+        i = (i + 1) & mask
+    return i
+
+
+@entry
+def _rehash(keys: Words, places: Ints, new_keys: Words, new_places: Ints) -> None:
+    for i in range(len(places)):
+        if places[i] >= 0:
+            slot = _slot(keys[i], new_keys, new_places)
+            new_keys[slot, 0], new_keys[slot, 1] = keys[i, 0], keys[i, 1]
+            new_places[slot] = places[i]
+
+
+@entry
+def family_key(child: int, parents: Ints, size: int, skip: int, zobrist: Words) -> Words:
+    """Hash of a family; the parent at position `skip` is left out (`WHOLE`: none)."""
+    n = len(zobrist) // 2
+    key = new_words(2)
+    key[0], key[1] = zobrist[n + child, 0], zobrist[n + child, 1]
+    for i in range(size):
+        if i != skip:
+            key[0] ^= zobrist[parents[i], 0]
+            key[1] ^= zobrist[parents[i], 1]
+    return key
+
+
+@entry
+def find_column(key: Words, store: Store) -> int:
+    """Place of a column, or -1."""
+    return store.places[_slot(key, store.keys, store.places)]
+
+
+@entry
+def make_column(key: Words, store: Store) -> int:
+    """Place of a new column without scores, or -1 if there is no room."""
+    place = store.used[COLUMNS]
+    if place >= len(store.scores):
+        return -1
+    slot = _slot(key, store.keys, store.places)
+    store.keys[slot, 0], store.keys[slot, 1] = key[0], key[1]
+    store.places[slot] = place
+    store.used[COLUMNS] += 1
+    return place
+
+
+@entry
+def find_family(child: int, parents: Ints, size: int, skip: int, zobrist: Words, store: Store, out: Floats) -> bool:
+    """Look up the scores of one family: as a single, as a column's own, or as an entry of a smaller family's column."""
+    key = family_key(child, parents, size, skip, zobrist)
+    place = store.single_places[_slot(key, store.single_keys, store.single_places)]
+    if place >= 0:
+        for k in range(len(out)):
+            out[k] = store.singles[place, k]
+        return True
+    place = find_column(key, store)
+    if place >= 0 and known(store.own[place, 0]):
+        for k in range(len(out)):
+            out[k] = store.own[place, k]
+        return True
+    smaller = new_words(2)
+    for i in range(size):
+        if i == skip:
+            continue
+        p = parents[i]
+        smaller[0], smaller[1] = key[0] ^ zobrist[p, 0], key[1] ^ zobrist[p, 1]
+        place = find_column(smaller, store)
+        if place >= 0 and known(store.scores[place, 0, p]):
+            for k in range(len(out)):
+                out[k] = store.scores[place, k, p]
+            return True
+    return False
+
+
+@entry
+def keep_single(key: Words, scores: Floats, store: Store) -> bool:
+    """Keep the scores of one family; tells whether there was room."""
+    place = store.used[SINGLES]
+    if place >= len(store.singles):
+        return False
+    slot = _slot(key, store.single_keys, store.single_places)
+    store.single_keys[slot, 0], store.single_keys[slot, 1] = key[0], key[1]
+    store.single_places[slot] = place
+    for k in range(len(scores)):
+        store.singles[place, k] = scores[k]
+    store.used[SINGLES] += 1
+    store.used[FAMILIES] += 1
+    return True
+
+
+@part
+def _declared(parents: Ints, size: int, inputs: Inputs) -> tuple[float, Declared]:
+    """Declared configurations of some parents; and of these with one more, by the number of levels of the latter."""
+    levels, cards = inputs.card_values, inputs.rows.cards
+    q = 1.0
+    for i in range(size):
+        q *= cards[parents[i]]
+    both, logs = new_floats(len(levels)), new_floats(len(levels))
+    for i in range(len(levels)):
+        both[i] = q * levels[i]
+        logs[i] = math.log(both[i])
+    return q, Declared(both, logs)
+
+
+@part
+def _ensure_family(child: int, parents: Ints, size: int, skip: int, problem: Problem, store: Store, out: Floats) -> int:
+    """Scores of one family under all criteria, counted if they are not known."""
+    if find_family(child, parents, size, skip, problem.zobrist, store, out):
+        return OK
+    inputs = problem.inputs
+    if inputs.asks:
+        return ASK
+    # The family is counted as one more parent added to the others; without parents, as it is.
+    members = new_ints(size + 1)
+    m = 0
+    for i in range(size):
+        if i != skip:
+            members[m] = parents[i]
+            m += 1
+    candidates = new_ints(min(m, 1))
+    if m:
+        m -= 1
+        candidates[0] = members[m]
+    q, declared = _declared(members, m, inputs)
+    if q > _EXACT:
+        return ASK
+    members[m] = child
+    found = new_scores(len(out), 1)
+    call_at(inputs.extend, inputs, members[: m + 1], declared, candidates, found, new_scores(0, 0))
+    for k in range(len(out)):
+        out[k] = found[k, 0]
+    return OK if keep_single(family_key(child, parents, size, skip, problem.zobrist), out, store) else FULL
+
+
+@part
+def _ensure_column(child: int, parents: Ints, size: int, wanted: Bools, problem: Problem, store: Store) -> int:
+    """Make sure that a family's column has the scores of all wanted candidates (no parents, nor the child)."""
+    key = family_key(child, parents, size, WHOLE, problem.zobrist)
+    place = find_column(key, store)
+    if place < 0:
+        place = make_column(key, store)
+        if place < 0:
+            return FULL
+    scores = store.scores[place]
+    missing = new_ints(len(wanted))
+    count = 0
+    for c in range(len(wanted)):
+        if wanted[c] and not known(scores[0, c]):
+            missing[count] = c
+            count += 1
+    if count == 0:
+        return OK
+    inputs = problem.inputs
+    q, declared = _declared(parents, size, inputs)
+    if inputs.asks or q > _EXACT:
+        return ASK
+    family = new_ints(size + 1)
+    for i in range(size):
+        family[i] = parents[i]
+    family[size] = child
+    found = new_scores(scores.shape[0], count)
+    call_at(inputs.extend, inputs, family, declared, missing[:count], found, new_scores(0, 0))
+    for i in range(scores.shape[0]):
+        for m in range(count):
+            scores[i, missing[m]] = found[i, m]
+    store.used[FAMILIES] += count
+    return OK
+
+
+@entry
+def find_roots(zobrist: Words, store: Store) -> Ints:
+    """Places of the columns of all nodes without parents; missing ones are made, for which there must be room."""
+    n = len(zobrist) // 2
+    places, nobody = new_ints(n), new_ints(0)
+    for child in range(n):
+        key = family_key(child, nobody, 0, WHOLE, zobrist)
+        places[child] = find_column(key, store)
+        if places[child] < 0:
+            places[child] = make_column(key, store)
+    return places
+
+
+@entry
+def fill_pairs(children: Ints, wanted: Bools, places: Ints, inputs: Inputs, store: Store) -> None:
+    """Score nodes without parents, and with one, both directions of a pair from one table.
+
+    Parameters
+    ----------
+    children : int64 array
+        Each is paired with half of the nodes, those that follow it in a circle: all nodes together make all pairs.
+    wanted : bool array (N, N)
+        ``wanted[i, j]``: the score of j given i is wanted.
+    places : int64 array (N,)
+        Where the column of each node without parents is.
+    inputs : Inputs
+        Of this thread.
+    store : Store
+    """
+    scores, own = store.scores, store.own
+    n, n_criteria = len(places), scores.shape[1]
+    partners, family, nothing = new_ints(n), new_ints(1), new_ints(0)
+    _, declared = _declared(nothing, 0, inputs)
+    alone = new_scores(n_criteria, 1)
+    for j in children:
+        size = 0
+        for step in range(1, n // 2 + 1):
+            i = (j + step) % n
+            opposite = 2 * step == n and j > i  # met already from the other side
+            if not opposite and (wanted[i, j] or wanted[j, i]):
+                partners[size] = i
+                size += 1
+        family[0] = j
+        call_at(inputs.extend, inputs, family, declared, nothing, alone, new_scores(0, 0))
+        for k in range(n_criteria):
+            own[places[j], k] = alone[k, 0]
+        if size == 0:
+            continue
+        found, back = new_scores(n_criteria, size), new_scores(n_criteria, size)
+        call_at(inputs.extend, inputs, family, declared, partners[:size], found, back)
+        for k in range(n_criteria):
+            for m in range(size):
+                i = partners[m]
+                if wanted[i, j]:
+                    scores[places[j], k, i] = found[k, m]
+                if wanted[j, i]:
+                    scores[places[i], k, j] = back[k, m]
+
+
+@entry
+def ensure(
+    child: int, parents: Ints, size: int, skip: int, wanted: Bools, problem: Problem, store: Store, out: Floats
+) -> None:
+    """Make sure that scores are in the store; what became of it goes to the store's `STATUS`.
+
+    Parameters
+    ----------
+    child, parents, size
+        A family; `parents` may be longer than `size`.
+    skip : int
+        Which parent to leave out of it (`WHOLE`: none); the scores of that family go to `out`, one for each criterion.
+        `COLUMN`: the scores of the family with each `wanted` candidate added, which stay in the store.
+    """
+    if skip == COLUMN:
+        status = _ensure_column(child, parents, size, wanted, problem, store)
+    else:
+        status = _ensure_family(child, parents, size, skip, problem, store, out)
+    if status == ASK:
+        store.asked[0], store.asked[1] = child, size
+        for i in range(size):
+            store.asked[2 + i] = parents[i]
+        for c in range(len(wanted)):
+            store.wanted[c] = wanted[c]
+    store.used[STATUS] = status
+
+
+@inner
+def ensure_at(
+    child: int, parents: Ints, size: int, skip: int, wanted: Bools, problem: Problem, store: Store, out: Floats
+) -> int:
+    """Do as `ensure` does, by its address; returns the status."""
+    call_at(problem.ensure, child, parents, size, skip, wanted, problem, store, out)
+    return store.used[STATUS]
+
+
+def address_of_ensure(problem: Problem, store: Store) -> int:
+    """Address of `ensure` for the arrays of one cache."""
+    parents, wanted, out = np.empty(1, dtype=np.int64), np.empty(1, dtype=np.bool_), np.empty(1)
+    return address_of(ensure, 0, parents, 0, 0, wanted, problem, store, out)

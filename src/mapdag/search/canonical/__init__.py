@@ -1,0 +1,1 @@
+"""An order of the columns that only the data decide."""

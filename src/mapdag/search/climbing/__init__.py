@@ -1,0 +1,1 @@
+"""Searches over single-arc moves: hill climbing and tabu."""

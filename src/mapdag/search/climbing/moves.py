@@ -1,0 +1,111 @@
+"""Which single-arc move to take: additions, deletions and reversals, in the order of the columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from mapdag.kernels import Bools, Floats, Words, entry, inner, new_ints
+from mapdag.search.climbing.links import Links, can_reverse, contains, list_members
+
+if TYPE_CHECKING:
+    from mapdag.search.constraints import Rules
+
+ADD, DELETE, REVERSE, NONE = 0, 1, 2, 3  # kinds of moves
+TOLERANCE = 2.0**-26  # differences of scores below this are ties; R bnlearn's value, which replications need
+
+
+class Step(NamedTuple):
+    """A move, and what it adds to the score."""
+
+    kind: int
+    start: int
+    end: int
+    delta: float
+
+
+class Ground(NamedTuple):
+    """The graph that a climber stands on, and what each single-arc move from there would change."""
+
+    deltas: Floats  # (nodes, nodes) what toggling each arc would add to the score
+    bounds: Floats  # (nodes,) no legal addition i -> j is better than bounds[i]
+    own: Floats  # (nodes,) score of each node's family
+    pending: Bools  # (nodes,) whether these are out of date
+    links: Links
+
+
+@entry
+def arc_key(start: int, end: int) -> np.uint64:
+    """Random key of an arc; a graph's hash is the exclusive or of its arcs' keys (splitmix64)."""
+    z = (np.uint64(start) << np.uint64(32)) + np.uint64(end) + np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+@inner
+def _is_tabu(graph_hash: np.uint64, tabu: Words) -> bool:
+    for t in range(len(tabu)):
+        if tabu[t] == graph_hash:
+            return True
+    return False
+
+
+@entry
+def best_move(ground: Ground, rules: Rules, tabu: Words, current: np.uint64, baseline: float) -> Step:
+    """Find the best legal move in the order of the columns.
+
+    All additions are scanned, then all deletions, then all reversals, each by start, then by end; a move is taken only
+    if it beats the best so far by more than `TOLERANCE`, so that the first of equals wins. The bounds on additions are
+    tightened here, so that most rows are never looked at.
+
+    Parameters
+    ----------
+    ground : Ground
+    rules : Rules
+    tabu : uint64 array
+        Hashes of graphs not to be visited.
+    current : uint64
+        Hash of the graph.
+    baseline : float
+        What a move has to beat.
+    """
+    deltas, bounds = ground.deltas, ground.bounds
+    parents, children, ancestors, n_parents = ground.links
+    allowed, fixed, max_parents = rules
+    n = len(deltas)
+    kind, start, end, best = NONE, -1, -1, baseline
+    for i in range(n):
+        if not bounds[i] - best > TOLERANCE:
+            continue
+        legal = -np.inf
+        for j in range(n):
+            delta = deltas[i, j]
+            if not delta > legal and not delta - best > TOLERANCE:
+                continue
+            if i == j or not allowed[i, j] or n_parents[j] >= max_parents or contains(ancestors[i], j):
+                continue
+            if contains(parents[j], i) or contains(parents[i], j):
+                continue
+            legal = max(legal, delta)
+            if delta - best > TOLERANCE and not _is_tabu(current ^ arc_key(i, j), tabu):
+                kind, start, end, best = ADD, i, j, delta
+        bounds[i] = legal
+    members = new_ints(n)
+    for i in range(n):
+        for m in range(list_members(children[i], members)):
+            j = members[m]
+            if not fixed[i, j] and deltas[i, j] - best > TOLERANCE and not _is_tabu(current ^ arc_key(i, j), tabu):
+                kind, start, end, best = DELETE, i, j, deltas[i, j]
+    for i in range(n):
+        if n_parents[i] >= max_parents:
+            continue
+        for m in range(list_members(children[i], members)):
+            j = members[m]
+            delta = deltas[i, j] + deltas[j, i]
+            if not delta - best > TOLERANCE or not allowed[j, i] or not can_reverse(ground.links, i, j):
+                continue
+            if not _is_tabu(current ^ arc_key(i, j) ^ arc_key(j, i), tabu):
+                kind, start, end, best = REVERSE, i, j, delta
+    return Step(kind, start, end, best)

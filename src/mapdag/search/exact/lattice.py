@@ -1,0 +1,278 @@
+"""The scores of all families of a data set, child after child: what exact search and exact posteriors start from."""
+
+from __future__ import annotations
+
+import math
+import queue
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mapdag.errors import CapacityError, ParameterError, Setting
+from mapdag.families import FamilyScores
+from mapdag.graphs.masks import members
+from mapdag.search.constraints import complete_start
+from mapdag.search.frame.memory import check_memory, fits
+from mapdag.search.frame.watch import Watch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from mapdag.contracts import Objective
+    from mapdag.search.cache import FamilyCache
+    from mapdag.search.constraints import Rules
+    from mapdag.search.exact.scores import Lookup
+    from mapdag.search.exact.subsets import Families
+    from mapdag.search.exact.tallies import Partitions, Tallies
+    from mapdag.search.frame.options import Options
+
+    Floats = NDArray[np.float64]
+
+#: What an arc is charged so that the fewest win among equals: far more than rounding errors, far less than evidence.
+TIE = 2.0**-26
+
+MOST_NODES = 30  # bits of a set that are looked up, ten at a time
+_BLOCK, _BLOCKS = 12, 8  # bits of the sets that are tallied at a time, at least; bits of the number of times, at most
+_STRETCH = 1 << 15  # families that are scored at a time
+_OVERHEAD = 60e6  # terms and the like, for each thread
+
+
+@dataclass(frozen=True)
+class Child:
+    """One node and the parents that it may have; sets of these are places, bit i for the i-th candidate.
+
+    Attributes
+    ----------
+    node : int
+    candidates : tuple of int
+        Nodes that may be parents, ascending.
+    demanded, pinned : int
+        Places: candidates that must be parents; that must be parents unless they come after the node.
+    start : int
+        Where its scores begin among those of all children.
+    """
+
+    node: int
+    candidates: tuple[int, ...]
+    demanded: int
+    pinned: int
+    start: int
+
+    @property
+    def size(self) -> int:
+        """Sets of candidates."""
+        return 1 << len(self.candidates)
+
+    def place(self, nodes: int) -> int:
+        """Place of the candidates that are in a set of nodes."""
+        return sum(1 << i for i, candidate in enumerate(self.candidates) if nodes >> candidate & 1)
+
+    def nodes(self, place: int) -> int:
+        """Set of nodes at a place."""
+        return sum(1 << self.candidates[i] for i in members(place))
+
+
+class Lattice:
+    """All sets of nodes of one problem, and the scores of all families.
+
+    Parameters
+    ----------
+    cache : FamilyCache
+        Knows the data, and how thin a family may be.
+    objective : Objective
+        Its prior must be a sum over arcs.
+    options : Options
+        For limits, progress and threads.
+    charge : float
+        What every arc costs.
+    copies : int
+        How many arrays of the size of all families are needed, for the estimate of memory. If only one is, and it would
+        take half of what is available, `in_lists` is true.
+    """
+
+    def __init__(
+        self,
+        cache: FamilyCache,
+        objective: Objective,
+        options: Options,
+        *,
+        charge: float = TIE,
+        copies: int = 1,
+    ) -> None:
+        if not objective.prior.is_arcwise:
+            raise ParameterError(
+                f"exact search needs a prior that is a sum over arcs, and {objective.prior} looks at whole graphs; "
+                "use another prior or another search"
+            )
+        self.watch = watch = Watch(options)
+        self.data = data = cache.data
+        self.objective = objective
+        self.cache = cache
+        rules = cache.rules(objective)
+        complete_start(None, rules, data.names)  # raises where no graph obeys the rules
+        self.n_nodes = data.n_columns
+        self.most = rules.max_parents
+        self.children = _children(rules)
+        self._check_size(copies)
+        self._odds = np.where(rules.allowed, objective.prior.log_odds(data.names), 0.0) - charge
+        self._criterion = cache.criterion(objective)
+        self._families = FamilyScores(data, [self._criterion], engine=cache.engine, threads=watch.threads)
+        self.base = [float(self._families.family(child.node, [])[0]) for child in self.children]
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether all families of a child are scored by compiled code, in any thread."""
+        return self._families.is_compiled
+
+    @property
+    def size(self) -> int:
+        """Sets of candidates of all children."""
+        return sum(child.size for child in self.children)
+
+    def _check_size(self, copies: int) -> None:
+        n = self.n_nodes
+        way_out = "set max_parents, forbid arcs, use fewer nodes, or another search such as ", Setting("search", "hc")
+        if n > MOST_NODES:
+            raise CapacityError(f"exact search takes at most {MOST_NODES} nodes, got {n}; use another search")
+        tallied = sum(math.comb(n, size) for size in range(min(self.most + 1, n) + 1))
+        different = min(math.sqrt(2 * self.data.n_rows) + 1, 32)  # counts in one tally, on average
+        width = 4 if self.data.n_rows < 1 << 16 else 8
+        tallies = 2 * tallied * different * width + 2**n * 12.0
+        partitions = self.watch.threads * (self.data.n_rows * (n + 1) * 8.0 + _OVERHEAD)
+        common = 2**n * 8.0 * max(copies, 1) + tallies + partitions
+        self.in_lists = copies == 0 or (copies == 1 and not fits(2 * (common + self.size * 8.0)))
+        needed = self.size * 8.0 * copies
+        if self.in_lists:
+            needed = 8.0 * max(child.size for child in self.children) * (self.watch.threads + 1)
+        check_memory(common + needed, f"exact search of {n} nodes", *way_out)
+
+    def scores(self) -> Floats:
+        """Score of every family, relative to that of the child alone: likelihood and prior."""
+        found = np.empty(self.size)
+        score = self.scorer()
+        jobs = [partial(score, child, found[child.start : child.start + child.size]) for child in self.children]
+        self.watch.work("scoring", jobs, in_turn=not self.is_compiled)
+        return found
+
+    def scorer(self) -> Callable[[Child, Floats], None]:
+        """Make a function that scores all families of a child: threads may share it if likelihoods are compiled."""
+        self.watch.families += sum(math.comb(len(c.candidates), k) for c in self.children for k in range(self.most + 1))
+        return self._scorer_by_tallies() if self.is_compiled else self._score_by_tables
+
+    def _scorer_by_tallies(self) -> Callable[[Child, Floats], None]:
+        from mapdag.recipes import Rule
+        from mapdag.search.exact.scores import new_memo, score_families
+        from mapdag.terms.sums import new_terms
+
+        tallies = self._tallies()
+        recipes = self._families.recipes
+        rule = Rule(int(recipes.codes[0]), *recipes.numbers[0].tolist())
+
+        def score(child: Child, out: Floats) -> None:
+            memo, terms = new_memo(self.data.n_rows, rule.code), new_terms(self.data.total)
+            known = self._lookup(child)
+            for first in range(0, child.size, _STRETCH):
+                self.watch.check()
+                score_families(known, tallies, rule, memo, terms, first, out[first : first + _STRETCH])
+
+        return score
+
+    def _tallies(self) -> Tallies:
+        """Counts of all sets of variables."""
+        from mapdag.search.exact.tallies import Tallies, Wanted, new_partitions, tally_block
+
+        n, n_rows = self.n_nodes, self.data.n_rows
+        ends = np.empty(1 << n, dtype=np.int64)
+        n_groups = np.empty(1 << n, dtype=np.int32)
+        kind = np.uint32 if n_rows < 1 << 16 else np.uint64
+        families = [sum(1 << c for c in child.candidates) | 1 << child.node for child in self.children]
+        wanted = Wanted(self.most + 1, np.array(families, dtype=np.int64))
+        spare: queue.SimpleQueue[Partitions] = queue.SimpleQueue()
+        most_levels = int(self.data.cards.max())
+        for _ in range(self.watch.threads):
+            spare.put(new_partitions(n_rows, n, most_levels))
+        size = 1 << min(max(_BLOCK, n - _BLOCKS), n)
+        pools = [np.empty(0, dtype=kind)] * (len(ends) // size)
+        total = float(self.data.total)
+
+        def tally(block: int) -> None:
+            partitions = spare.get()
+            mine = slice(block * size, (block + 1) * size)
+            out = Tallies(np.empty(size, dtype=kind), ends[mine], n_groups[mine], total)
+            pool, used = tally_block(block * size, self.data.codes, self.data.cards, wanted, partitions, out)
+            pools[block] = pool[:used].copy()
+            spare.put(partitions)
+
+        self.watch.work("counting", [partial(tally, block) for block in range(len(pools))])
+        begins = np.cumsum([0, *(len(pool) for pool in pools)])
+        for block in range(len(pools)):
+            ends[block * size : (block + 1) * size] += begins[block]
+        return Tallies(np.concatenate(pools), ends, n_groups, total)
+
+    def _lookup(self, child: Child) -> Lookup:
+        """Return what `score_families` takes of a child."""
+        from mapdag.search.exact.scores import CHUNK, CHUNKS, Lookup
+
+        sets = np.zeros((CHUNKS, 1 << CHUNK), dtype=np.int64)
+        declared, odds = np.ones(sets.shape), np.zeros(sets.shape)
+        for i, candidate in enumerate(child.candidates):
+            has = np.arange(1 << CHUNK) >> i % CHUNK & 1 == 1
+            sets[i // CHUNK, has] |= 1 << candidate
+            declared[i // CHUNK, has] *= self.data.cards[candidate]
+            odds[i // CHUNK, has] += self._odds[candidate, child.node]
+        levels = int(self.data.cards[child.node])
+        limit = self._criterion.limits[child.node] if self._criterion.limits else math.inf
+        base = self.base[child.node]
+        return Lookup(child.node, levels, child.demanded, self.most, limit, base, sets, declared, odds)
+
+    def _score_by_tables(self, child: Child, out: Floats) -> None:
+        """Score weighted rows or one's own likelihood: family after family."""
+        from mapdag.search.exact.scores import CHUNK
+
+        out[:] = -np.inf
+        out[0] = 0.0
+        odds = self._lookup(child).odds
+        places = np.arange(child.size)
+        prior = np.zeros(child.size)
+        for chunk, mine in enumerate(odds):  # added up in the order of the kernel, as are the scores
+            prior += mine[places >> CHUNK * chunk & (1 << CHUNK) - 1]
+        for place in range(child.size):
+            more = range(place.bit_length(), len(child.candidates))
+            if place.bit_count() >= self.most or not more:
+                continue
+            self.watch.check()
+            parents = [child.candidates[i] for i in members(place)]
+            extra = [child.candidates[i] for i in more]
+            scores = self._families.extensions(child.node, parents, extra)[0]
+            larger = [place | 1 << i for i in more]
+            out[larger] = (scores - self.base[child.node]) + prior[larger]
+        out[places & child.demanded != child.demanded] = -np.inf
+
+    def families_with(self, scores: Floats) -> Families:
+        """Return what kernels take to look up the scores of all families, child after child."""
+        from mapdag.search.exact.scores import CHUNK, CHUNKS
+        from mapdag.search.exact.subsets import Families
+
+        places = np.zeros((self.n_nodes, CHUNKS, 1 << CHUNK), dtype=np.int64)
+        for child in self.children:
+            for i, candidate in enumerate(child.candidates):
+                has = np.arange(1 << CHUNK) >> candidate % CHUNK & 1 == 1
+                places[child.node, candidate // CHUNK, has] |= 1 << i
+        return Families(scores, np.array([child.start for child in self.children], dtype=np.int64), places)
+
+
+def _children(rules: Rules) -> tuple[Child, ...]:
+    found: list[Child] = []
+    start = 0
+    for node in range(len(rules.allowed)):
+        candidates = np.flatnonzero(rules.allowed[:, node]).tolist()
+        fixed, both = rules.fixed[candidates, node], rules.allowed[node, candidates]
+        demanded = sum(1 << i for i in np.flatnonzero(fixed & ~both).tolist())
+        pinned = sum(1 << i for i in np.flatnonzero(fixed & both).tolist())
+        found.append(Child(node, tuple(candidates), demanded, pinned, start))
+        start += found[-1].size
+    return tuple(found)

@@ -1,0 +1,110 @@
+"""What every search takes, and what it tells while it runs."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+from mapdag.checks import check_positive, check_whole
+from mapdag.errors import ParameterError
+from mapdag.graphs import DAG
+from mapdag.search.cache import FamilyCache
+from mapdag.search.constraints import Constraints
+
+if TYPE_CHECKING:
+    from mapdag.contracts import Objective
+    from mapdag.counts import Engine
+    from mapdag.data import Dataset
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a search tells while it runs.
+
+    Attributes
+    ----------
+    phase : str
+        "scoring" while the first families are counted, "moving" while single arcs change, "searching" while the default
+        search goes through orders of the nodes.
+    done, total : int
+        Nodes scored and to be scored; moves made, and 0; orders started from and, at most, to start from.
+    score : float
+        Of the current graph.
+    n_arcs, families : int
+        Arcs of the current graph, families counted so far.
+    seconds : float
+        Since the start.
+    """
+
+    phase: str
+    done: int
+    total: int
+    score: float
+    n_arcs: int
+    families: int
+    seconds: float
+
+
+OnProgress: TypeAlias = Callable[[Progress], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What every search takes.
+
+    Parameters
+    ----------
+    constraints : Constraints
+        Required and forbidden arcs, tiers, a limit on parents.
+    start : DAG, optional
+        Where to start; the empty graph unless given.
+    max_iter : int, optional
+        Most moves to make.
+    time_limit : float, optional
+        Seconds after which the best graph so far is returned.
+    seed : int
+        For whatever is random.
+    threads : int, optional
+        Threads to count and score with, as many as there are cores unless given; the result does not depend on it.
+    engine : str or callable
+        Who counts, see `mapdag.counts.engine`; the result does not depend on it.
+    progress : callable, optional
+        Called with a `Progress` after every step.
+    catch_interrupt : bool
+        Whether Ctrl-C ends the search with the best graph so far; otherwise it is raised.
+    cancel : threading.Event, optional
+        Ends the search when it is set, as Ctrl-C does.
+    """
+
+    constraints: Constraints = field(default_factory=Constraints)
+    start: DAG | None = None
+    max_iter: int | None = None
+    time_limit: float | None = None
+    seed: int = 0
+    threads: int | None = None
+    engine: str | Callable[[Dataset], Engine] = "cores"
+    progress: OnProgress | None = None
+    catch_interrupt: bool = True
+    cancel: threading.Event | None = None
+
+    def __post_init__(self) -> None:
+        if self.time_limit is not None:
+            check_positive("time_limit", self.time_limit)
+        for name in ("max_iter", "threads"):
+            if getattr(self, name) is not None:
+                check_whole(name, getattr(self, name), least=1)
+        check_whole("seed", self.seed)
+        if self.start is not None and not isinstance(self.start, DAG):
+            raise ParameterError(f"start must be a DAG, got {self.start!r}")
+
+    @property
+    def n_threads(self) -> int:
+        """Threads to use: as many as there are cores unless told otherwise."""
+        return self.threads or os.cpu_count() or 1
+
+    def make_cache(self, data: Dataset, objectives: list[Objective]) -> FamilyCache:
+        """Cache of family scores for some objectives."""
+        return FamilyCache(data, objectives, constraints=self.constraints, engine=self.engine, threads=self.n_threads)

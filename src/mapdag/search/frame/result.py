@@ -1,0 +1,196 @@
+"""What a search returns: values only."""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal
+
+from mapdag.graphs import meek_closure
+from mapdag.graphs.drawable import Drawable
+from mapdag.objective import USUAL, ThinFamily, thin_families, thin_sentence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from mapdag.contracts import Objective
+    from mapdag.data import Dataset
+    from mapdag.graphs import CPDAG, DAG
+    from mapdag.networks import BayesianNetwork
+    from mapdag.search.cache import FamilyCache
+    from mapdag.search.frame.watch import Watch
+
+MoveKind = Literal["add", "delete", "reverse", "reorder", "restart"]
+Stopped = Literal["converged", "max_iter", "time_limit", "interrupted"]
+
+
+@dataclass(frozen=True)
+class Move:
+    """One step of a search.
+
+    Attributes
+    ----------
+    kind : {"add", "delete", "reverse", "reorder", "restart"}
+        A reorder takes the graph of a better order of the nodes, a restart jumps to another graph; they have no arc.
+    start, end : str
+        The arc, as it was before the move.
+    delta : float
+        What the move added to the score.
+    score : float
+        The score after it.
+    n_arcs : int
+        Arcs after it.
+    """
+
+    kind: MoveKind
+    start: str
+    end: str
+    delta: float
+    score: float
+    n_arcs: int
+
+    def __str__(self) -> str:
+        arc = f" {self.start} -> {self.end}" if self.start else ""
+        return f"{self.kind}{arc} ({self.delta:+.3f})"
+
+
+@dataclass(frozen=True, repr=False)
+class Result(Drawable):
+    """A learned graph, its score and how it was found.
+
+    Attributes
+    ----------
+    dag : DAG
+        The best graph found.
+    objective : Objective
+        What was maximised.
+    log_prior, log_likelihood : float
+        The two parts of the score.
+    trace : tuple of Move
+        Every step, in order.
+    families : int
+        Families counted for this result (fewer when another objective had counted them before).
+    seconds : float
+        Wall-clock time.
+    stopped : {"converged", "max_iter", "time_limit", "interrupted"}
+        Why the search ended; unless it converged, `dag` is the best graph so far.
+    data : Dataset
+        What it was learned from.
+    knowledge : tuple of (str, str)
+        Arcs whose direction the constraints or the prior impose.
+    alike : tuple of tuples of str
+        Groups of columns that the data cannot tell apart, such as copies of a column: which of them an arc goes to is
+        decided by their names (with ``order="columns"``, where this is empty, by their order).
+    """
+
+    dag: DAG
+    objective: Objective
+    log_prior: float
+    log_likelihood: float
+    trace: tuple[Move, ...] = field(repr=False)
+    families: int
+    seconds: float
+    stopped: Stopped
+    data: Dataset = field(repr=False)
+    knowledge: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    alike: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
+
+    @property
+    def score(self) -> float:
+        """Posterior score: log prior + log likelihood."""
+        return self.log_prior + self.log_likelihood
+
+    @property
+    def converged(self) -> bool:
+        """Whether the search ended by itself."""
+        return self.stopped == "converged"
+
+    @cached_property
+    def cpdag(self) -> CPDAG:
+        """Equivalence class of the graph: what the data can tell."""
+        return self.dag.to_cpdag()
+
+    @cached_property
+    def _identified(self) -> CPDAG:
+        """The equivalence class, and what the constraints add to it."""
+        return meek_closure(self.cpdag, [arc for arc in self.knowledge if self.cpdag.has_edge(*arc)])
+
+    @property
+    def compelled(self) -> tuple[tuple[str, str], ...]:
+        """Arcs whose direction is the same in every equivalent graph that obeys the constraints."""
+        return tuple(arc for arc in self.dag.arcs if self._identified.has_arc(*arc))
+
+    @property
+    def reversible(self) -> tuple[tuple[str, str], ...]:
+        """Arcs that some equivalent graph has in the other direction: do not read a direction into them."""
+        return tuple(arc for arc in self.dag.arcs if self._identified.has_edge(*arc))
+
+    @cached_property
+    def thin(self) -> tuple[ThinFamily, ...]:
+        """Families with fewer rows per configuration of the parents than `Support` asks for, the thinnest first.
+
+        Where the objective has no such limit, the usual one is applied; where it has, there are none, unless required
+        arcs won against it. The score of such a family is hardly evidence for its arcs: see `docs/theory.md`.
+        """
+        support = self.objective.prior.support
+        return thin_families(self.dag, self.data, USUAL if support is None else support)
+
+    def fit(self, **options: Any) -> BayesianNetwork:
+        """Estimate the parameters of the graph from the data it was learned from; options as in `mapdag.fit`."""
+        from mapdag.networks import fit
+
+        return fit(self.dag, self.data, **options)
+
+    def report(self, path: str | os.PathLike[str], **options: Any) -> None:
+        """Write a page of HTML about the result that needs nothing else; options as in `mapdag.report.write_result`.
+
+        Needs the extra ``plots``.
+        """
+        # By name, as `mapdag.report` is a layer above this one.
+        import_module("mapdag.report").write_result(self, path, **options)
+
+    def _repr_html_(self) -> str:
+        text: str = import_module("mapdag.report.notebook").result_html(self)
+        return text
+
+    def __repr__(self) -> str:
+        return f"<Result {self.objective}: {self.score:.4f}, {self.dag.n_arcs} arcs, {self.stopped}>"
+
+    def __str__(self) -> str:
+        ended = "converged" if self.converged else f"stopped early ({self.stopped.replace('_', ' ')}), best so far"
+        return "\n".join(
+            [
+                f"{self.objective}: {self.score:.4f} = {self.log_prior:.4f} (prior) + {self.log_likelihood:.4f}",
+                (
+                    f"{len(self.dag.nodes)} nodes, {self.dag.n_arcs} arcs: {len(self.compelled)} compelled, "
+                    f"{len(self.reversible)} reversible (their direction is not identified)"
+                ),
+                f"{len(self.trace)} moves, {self.families} families, {self.seconds:.3f} s, {ended}",
+                *([thin_sentence(self.thin, self.objective)] if self.thin else []),
+                *(f"the data cannot tell apart: {', '.join(group)}" for group in self.alike),
+            ]
+        )
+
+
+def make_result(
+    dag: DAG, objective: Objective, cache: FamilyCache, watch: Watch, *, families: int, trace: Iterable[Move] = ()
+) -> Result:
+    """Make a result of a graph, its score added up anew from its families."""
+    which, allowed = cache.index(objective), cache.rules(objective).allowed
+    parts = [float(cache.family(i, dag.parent_indices(i))[which]) for i in range(len(dag.nodes))]
+    index = {name: i for i, name in enumerate(dag.nodes)}
+    return Result(
+        dag=dag,
+        objective=objective,
+        log_prior=objective.prior.log_prior(dag),
+        log_likelihood=math.fsum(parts),
+        trace=tuple(trace),
+        families=families,
+        seconds=watch.seconds,
+        stopped=watch.stopped,
+        data=cache.data,
+        knowledge=tuple((a, b) for a, b in dag.arcs if not allowed[index[b], index[a]]),
+    )

@@ -1,0 +1,220 @@
+"""The front door: `learn`, and the searches by their names."""
+
+from __future__ import annotations
+
+import inspect
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypedDict, overload
+
+from mapdag.data import as_dataset
+from mapdag.errors import ParameterError, Setting
+from mapdag.objective import DEFAULT, parse
+from mapdag.search.canonical.columns import canonical_order
+from mapdag.search.climbing.search import climb_hills, walk_tabu
+from mapdag.search.constraints import Constraints, complete_start, make_rules
+from mapdag.search.exact.search import search_exactly
+from mapdag.search.frame.options import OnProgress, Options
+from mapdag.search.orders.search import search_orders
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from typing_extensions import Unpack
+
+    from mapdag.contracts import Likelihood, Objective
+    from mapdag.counts import Engine
+    from mapdag.data import Dataset
+    from mapdag.graphs import DAG
+    from mapdag.search.frame.result import Result
+
+    Goal: TypeAlias = "str | Objective | Likelihood"
+
+SEARCHES: Mapping[str, Callable[..., Result]] = MappingProxyType(
+    {"orders": search_orders, "hc": climb_hills, "tabu": walk_tabu, "exact": search_exactly}
+)
+TIES = ("data", "columns")
+
+
+_GENERAL = tuple(each.name for each in fields(Options) if each.name not in ("constraints", "cancel"))
+_LIMITS = tuple(each.name for each in fields(Constraints))
+
+
+class SearchOptions(TypedDict, total=False):
+    """Which search, and within which limits: what all that learn have in common. `learn` says what they mean."""
+
+    search: str
+    order: str
+    required: Iterable[tuple[str, str]]
+    forbidden: Iterable[tuple[str, str]]
+    tiers: Sequence[Sequence[str]]
+    max_parents: int | None
+    start: DAG | None
+    max_iter: int | None
+    time_limit: float | None
+    effort: float
+    restarts: int
+    perturb: int | None
+    memory: int
+    patience: int
+
+
+class LearnOptions(SearchOptions, total=False):
+    """Options of `learn`."""
+
+    seed: int
+    threads: int | None
+    engine: str | Callable[[Dataset], Engine]
+    progress: OnProgress | None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How to search: the options of `learn`, checked, to be used on several tables."""
+
+    search: str
+    order: str
+    options: Options
+    special: Mapping[str, Any]
+
+    @classmethod
+    def make(cls, *, catch_interrupt: bool = True, **options: Unpack[LearnOptions]) -> Plan:
+        """Check the options of `learn`."""
+        given: dict[str, Any] = {"search": "orders", "order": "data", **options, "catch_interrupt": catch_interrupt}
+        search, order = given.pop("search"), given.pop("order")
+        if search not in SEARCHES:
+            raise ParameterError(f"search must be one of {', '.join(SEARCHES)}, got {search!r}")
+        if order not in TIES:
+            raise ParameterError(f"order must be one of {', '.join(TIES)}, got {order!r}")
+        limits = {name: given.pop(name) for name in _LIMITS if name in given}
+        general = {name: given.pop(name) for name in _GENERAL if name in given}
+        parameters = inspect.signature(SEARCHES[search]).parameters.values()
+        known = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
+        for name in given:
+            if name not in known:
+                takes = ", ".join(known) or "no options of its own"
+                raise ParameterError(Setting("search", search), f" takes {takes}, not {name!r}")
+        return cls(search, order, Options(constraints=Constraints(**limits), **general), given)
+
+    def changed(self, **options: Any) -> Plan:
+        """Return the same plan with other general options."""
+        return replace(self, options=replace(self.options, **options))
+
+    def arrange(self, data: Dataset) -> tuple[Dataset, tuple[tuple[str, ...], ...]]:
+        """Put the columns into the order by which ties are broken; also, which of them the data cannot tell apart."""
+        if self.order == "columns":
+            return data, ()
+        found = canonical_order(data)
+        alike = tuple(tuple(data.names[i] for i in group) for group in found.alike)
+        return data.select([data.names[i] for i in found.columns]), alike
+
+    def run(self, data: Dataset, goals: Sequence[Goal]) -> tuple[Result, ...]:
+        """Learn under each objective, sharing one cache of family scores; after Ctrl-C the rest is not begun."""
+        table = data
+        objectives = [parse(goal) for goal in goals]
+        if not objectives:
+            raise ParameterError("objectives must name at least one")
+        names = data.names
+        for objective in objectives:  # what is wrong is said in the order of the table
+            complete_start(self.options.start, make_rules(self.options.constraints, objective.prior, names), names)
+        data, alike = self.arrange(data)
+        cache = self.options.make_cache(data, objectives)
+        options, results = self.options, []
+        for objective in objectives:
+            results.append(SEARCHES[self.search](objective, cache, options, **self.special))
+            if results[-1].stopped == "interrupted":
+                done = threading.Event()
+                done.set()
+                options = replace(options, cancel=done)
+        return tuple(replace(each, dag=each.dag.reordered(names), data=table, alike=alike) for each in results)
+
+
+@overload
+def learn(data: Any, objective: Goal = ..., **options: Unpack[LearnOptions]) -> Result: ...
+@overload
+def learn(data: Any, objective: Sequence[Goal], **options: Unpack[LearnOptions]) -> tuple[Result, ...]: ...
+def learn(
+    data: Any, objective: Goal | Sequence[Goal] = DEFAULT, **options: Unpack[LearnOptions]
+) -> Result | tuple[Result, ...]:
+    """Learn the DAG with the highest posterior score that a search can find.
+
+    Parameters
+    ----------
+    data : Dataset, or anything that `mapdag.read` takes
+    objective : Objective, Likelihood, str, or a sequence of them
+        What to maximise: prior + likelihood, ``Support() + MU(c=1) + BDs(alpha=1)`` unless given. Several objectives
+        share one cache of family scores and give a tuple of results.
+    search : {"orders", "hc", "tabu", "exact"}
+        Search over orders of the nodes, which gives the best graphs; hill climbing, which is the fastest; tabu search;
+        or the best of all graphs (some twenty nodes; see `docs/search.md`).
+    order : {"data", "columns"}
+        How ties are broken: by what the data say of the nodes, so that neither the order of the columns nor names,
+        labels or the order of the rows matter; or by the order of the columns, as R bnlearn does.
+    required, forbidden : iterable of (str, str)
+        Arcs that must, or must not, be in the graph.
+    tiers : sequence of sequences of str
+        Groups of nodes in temporal order: no arc goes from a later group to an earlier one.
+    max_parents : int, optional
+        Most parents that a node may have.
+    start : DAG, optional
+        Where to start; the empty graph unless given.
+    max_iter : int, optional
+        Most moves to make, for each objective.
+    time_limit : float, optional
+        Seconds, for each objective, after which the best graph so far is returned, marked as such. So does Ctrl-C.
+    seed : int
+        For whatever is random (restarts); 0 unless given.
+    threads : int, optional
+        Threads to count and score with, all cores unless given; the result does not depend on it.
+    engine : str or callable
+        Who counts: "cores", this machine; or another engine that was registered, or a function that makes one for a
+        data set (`docs/extend.md`). The result does not depend on it.
+    progress : callable, optional
+        Called with a `Progress` after every step.
+    **options
+        Those above, and the options of one search: ``effort`` of "orders", ``restarts`` and ``perturb`` of "hc",
+        ``memory`` and ``patience`` of "tabu".
+
+    Returns
+    -------
+    Result, or a tuple of them
+
+    Examples
+    --------
+    >>> import mapdag as md
+    >>> data = md.read({"rain": ["no", "no", "yes", "yes"] * 50, "wet": ["no", "no", "yes", "yes"] * 50})
+    >>> md.learn(data, "BDeu(1)").dag.arcs
+    (('rain', 'wet'),)
+    """
+    plan = Plan.make(**options)
+    if isinstance(objective, Sequence) and not isinstance(objective, str):
+        return plan.run(as_dataset(data), objective)
+    return plan.run(as_dataset(data), [objective])[0]
+
+
+def hill_climb(data: Any, objective: Goal = DEFAULT, **options: Unpack[LearnOptions]) -> Result:
+    """Learn by hill climbing over single-arc additions, deletions and reversals; options as in `learn`.
+
+    Examples
+    --------
+    >>> import mapdag as md
+    >>> md.hill_climb(md.network("asia").sample(500, seed=1), "BDeu(1)", restarts=3).converged
+    True
+    """
+    options["search"] = "hc"
+    return learn(data, objective, **options)
+
+
+def tabu(data: Any, objective: Goal = DEFAULT, **options: Unpack[LearnOptions]) -> Result:
+    """Learn by tabu search, which goes on where hill climbing stops; options as in `learn`.
+
+    Examples
+    --------
+    >>> import mapdag as md
+    >>> md.tabu(md.network("asia").sample(500, seed=1), "BDeu(1)", patience=15).converged
+    True
+    """
+    options["search"] = "tabu"
+    return learn(data, objective, **options)

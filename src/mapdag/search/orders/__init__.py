@@ -1,0 +1,1 @@
+"""The search over orders of the nodes: the default."""

@@ -1,0 +1,187 @@
+"""Search over orders of the nodes, compiled: each node in turn is moved to its best position.
+
+A search may be interrupted wherever something is not known yet: room must be made, or Python asked. It goes on where it
+was, so that when it is interrupted, and how often, leaves no trace. An `Order` is its whole position.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from mapdag.kernels import Bools, Ints, Words, call_at, entry, inner, no_words, trailing_zeros
+from mapdag.search.cache.status import CONVERGED, OK, PAUSED
+from mapdag.search.cache.store import STATUS, Problem, Store
+from mapdag.search.climbing.links import flip
+from mapdag.search.climbing.moves import TOLERANCE
+from mapdag.search.orders.trees import FOUND, Trees
+
+
+class Order(NamedTuple):
+    """An order of the nodes under search, with the best parents of each among its predecessors."""
+
+    sequence: Ints  # the nodes, in order
+    position: Ints  # of each node in the sequence; -1: its parents are not known yet
+    nodes: Ints  # for each node, the tree node (see `trees`) that has its parents
+    dirty: Bools  # for each node, whether its position may not be the best
+    cursor: Ints  # one number: the node that is looked at, or will be next
+
+
+def new_order(sequence: list[int]) -> Order:
+    """Make an order whose nodes have no parents yet."""
+    n = len(sequence)
+    positions, nodes = np.full(n, -1, dtype=np.int64), np.full(n, -1, dtype=np.int64)
+    dirty, cursor = np.ones(n, dtype=np.bool_), np.zeros(1, dtype=np.int64)
+    return Order(np.array(sequence, dtype=np.int64), positions, nodes, dirty, cursor)
+
+
+@inner
+def _trace_at(child: int, before: Words, problem: Problem, store: Store, trees: Trees) -> int:
+    """Node of the tree with the best parents of a node among those of a set; -1 where that is not known yet."""
+    call_at(trees.trace, child, before, problem, store, trees)
+    return trees.used[FOUND] if store.used[STATUS] == OK else np.int64(-1)
+
+
+@inner
+def _adopt(child: int, node: int, order: Order, kept: Words) -> None:
+    """Note the new parents of a node; it and the parents that it won or lost become dirty."""
+    nodes, dirty = order.nodes, order.dirty
+    old = nodes[child]
+    if old == node:
+        return
+    nodes[child] = node
+    if old < 0:
+        return
+    dirty[child] = True
+    for w in range(kept.shape[1]):
+        word = kept[node, w] ^ kept[old, w]
+        while word != 0:
+            dirty[(w << 6) + trailing_zeros(word)] = True
+            word &= word - np.uint64(1)
+
+
+@inner
+def _place(first: int, last: int, moved: int, order: Order, problem: Problem, store: Store, trees: Trees) -> bool:
+    """Find the parents of the nodes from one position to another; if one node `moved`, of those that it concerns."""
+    sequence, position = order.sequence, order.position
+    kept, relevant = trees.kept, trees.relevant
+    before = no_words(kept.shape[1])
+    for i in range(last + 1):
+        child = sequence[i]
+        if i >= first:
+            if moved < 0 or child == moved or relevant[moved, child]:
+                node = _trace_at(child, before, problem, store, trees)
+                if node < 0:
+                    return False
+                _adopt(child, node, order, kept)
+            position[child] = i
+        flip(before, child)
+    return True
+
+
+@inner
+def _best_slot(x: int, step: int, order: Order, problem: Problem, store: Store, trees: Trees) -> tuple[int, float]:
+    """Best new position of a node to one side of it.
+
+    Returns
+    -------
+    position : int
+        -1 where something is not known yet.
+    gain : float
+    """
+    sequence, nodes = order.sequence, order.nodes
+    best, relevant = trees.best, trees.relevant
+    allowed, fixed, _ = problem.rules
+    before = no_words(trees.kept.shape[1])
+    here = order.position[x]
+    for i in range(here):
+        flip(before, sequence[i])
+    found, slot = TOLERANCE, here
+    change, stays = -best[nodes[x]], np.int64(-1)
+    i = here + step
+    while 0 <= i < len(sequence):
+        other = sequence[i]
+        ahead, behind = (x, other) if step > 0 else (other, x)
+        if fixed[ahead, behind] and not allowed[behind, ahead]:
+            break  # a required arc: they cannot trade places
+        if step < 0:
+            flip(before, other)
+        if relevant[x, other]:
+            # Going left, the other one gets x as a predecessor; going right, it loses x.
+            if step < 0:
+                flip(before, x)
+            node = _trace_at(other, before, problem, store, trees)
+            if step < 0:
+                flip(before, x)
+            if node < 0:
+                return -1, 0.0
+            change += best[node] - best[nodes[other]]
+        if step > 0:
+            flip(before, other)
+        if relevant[other, x] or relevant[x, other]:
+            if relevant[other, x] or stays < 0:
+                stays = _trace_at(x, before, problem, store, trees)
+                if stays < 0:
+                    return -1, 0.0
+            gain = change + best[stays]
+            if gain > found:
+                found, slot = gain, i
+        i += step
+    return slot, found if slot != here else 0.0
+
+
+@inner
+def _improve(x: int, order: Order, problem: Problem, store: Store, trees: Trees) -> bool:
+    """Move one node to its best position; tells whether that could be done, or something is not known yet.
+
+    In the latter case nothing has changed but what is known: doing it again does the same.
+    """
+    left, gain_left = _best_slot(x, -1, order, problem, store, trees)
+    if left < 0:
+        return False
+    right, gain_right = _best_slot(x, 1, order, problem, store, trees)
+    if right < 0:
+        return False
+    here = order.position[x]
+    slot = left if gain_left >= gain_right else right
+    if slot != here:
+        sequence, step, i = order.sequence, 1 if slot > here else -1, here
+        while i != slot:
+            sequence[i] = sequence[i + step]
+            i += step
+        sequence[slot] = x
+        # All parents that this asks for were found on the way to the best position: it cannot be interrupted.
+        _place(min(here, slot), max(here, slot), x, order, problem, store, trees)
+    order.dirty[x] = False
+    return True
+
+
+@entry
+def sweep(order: Order, budget: int, problem: Problem, store: Store, trees: Trees) -> int:
+    """Move dirty nodes to their best positions, round after round, until none is left or `budget` were looked at.
+
+    Nodes whose parents are not known are placed first. Returns a status.
+    """
+    sequence, position, dirty, cursor = order.sequence, order.position, order.dirty, order.cursor
+    n = len(dirty)
+    for i in range(n):
+        if position[sequence[i]] < 0:
+            if not _place(i, n - 1, -1, order, problem, store, trees):
+                return store.used[STATUS]
+            break
+    clean = 0  # nodes in a row that are not dirty
+    while clean < n:
+        x = cursor[0]
+        if dirty[x]:
+            if budget == 0:
+                return PAUSED
+            budget -= 1
+            if not _improve(x, order, problem, store, trees):
+                return store.used[STATUS]
+            clean = 0
+        else:
+            clean += 1
+        cursor[0] = x + 1 if x + 1 < n else 0
+    cursor[0] = 0
+    return CONVERGED

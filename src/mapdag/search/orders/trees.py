@@ -1,0 +1,242 @@
+"""Parents of a node among its predecessors, by growing and shrinking, remembered in trees.
+
+A tree belongs to one child. Its nodes are sets of parents; a branch adds the candidate that improves the score most.
+The best parents among any set of predecessors are found by following, at each node, the first branch whose candidate is
+one of the predecessors, then taking back what is no longer needed. Whatever was computed for one set of predecessors
+serves all others: that makes searching over orders cheap.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from mapdag.counts.choice import cost_by_bitsets, cost_by_rows
+from mapdag.kernels import Bools, Floats, Int32s, Ints, Words, address_of, entry, inner, new_floats
+from mapdag.search.cache.status import CROWDED, OK
+from mapdag.search.cache.store import (
+    COLUMN,
+    STATUS,
+    WHOLE,
+    Problem,
+    Store,
+    ensure_at,
+    family_key,
+    find_column,
+    known,
+)
+from mapdag.search.climbing.links import contains, flip
+from mapdag.search.climbing.moves import TOLERANCE
+
+NODES, BRANCHES, FOUND = 0, 1, 2  # what is in `Trees.used`
+
+
+class Trees(NamedTuple):
+    """The trees of all children."""
+
+    own: Floats  # (nodes,) score of each tree node's family, as grown
+    best: Floats  # (nodes,) after shrinking; not a number: not known yet
+    kept: Words  # (nodes, words) the parents left after shrinking
+    start: Ints  # (nodes,) where its branches are
+    n_branches: Ints  # (nodes,) and how many
+    candidate: Int32s  # (branches,) whom a branch adds, the best first
+    value: Floats  # (branches,) the score then
+    following: Int32s  # (branches,) the tree node it leads to; -1: none yet
+    roots: Ints  # (children,) the first tree node of each child; -1: none yet
+    used: Ints  # how many nodes and branches there are, and the node that was found last
+    relevant: Bools  # (children, children) [i, j]: i is a branch somewhere in the tree of j
+    parents: Ints  # (children,) of the family that is being looked at
+    wanted: Bools  # (children,) the candidates whose scores it needs
+    work: Floats  # (1,) estimated nanoseconds of counting that the nodes are worth, cached or not
+    n_rows: float
+    trace: int  # address of `trace`
+    # (nodes, words) the candidates that may be added to each node: who makes a family thinner than allowed does so for
+    # every larger one, too, and is not counted there
+    possible: Words
+
+
+def new_trees(n_children: int, n_rows: int, size: int, branches: int) -> Trees:
+    """Make empty trees with room for so many nodes and branches."""
+    words = (n_children + 63) // 64
+    return Trees(
+        own=np.full(size, np.nan),
+        best=np.full(size, np.nan),
+        kept=np.zeros((size, words), dtype=np.uint64),
+        start=np.zeros(size, dtype=np.int64),
+        n_branches=np.zeros(size, dtype=np.int64),
+        candidate=np.zeros(branches, dtype=np.int32),
+        value=np.zeros(branches),
+        following=np.full(branches, -1, dtype=np.int32),
+        roots=np.full(n_children, -1, dtype=np.int64),
+        used=np.zeros(3, dtype=np.int64),
+        relevant=np.zeros((n_children, n_children), dtype=np.bool_),
+        parents=np.zeros(n_children, dtype=np.int64),
+        wanted=np.zeros(n_children, dtype=np.bool_),
+        work=np.zeros(1),
+        n_rows=float(n_rows),
+        trace=0,
+        possible=np.zeros((size, words), dtype=np.uint64),
+    )
+
+
+def larger_trees(trees: Trees, size: int, branches: int) -> Trees:
+    """Make trees with the same content, and room for so many nodes and branches."""
+    larger = new_trees(len(trees.roots), int(trees.n_rows), size, branches)
+    for old, new in zip(trees, larger, strict=True):
+        if isinstance(old, np.ndarray) and isinstance(new, np.ndarray):
+            new[: len(old)] = old
+    return larger._replace(trace=trees.trace)
+
+
+@inner
+def _cost(child: int, parents: Ints, size: int, wanted: Bools, cards: Ints, n: float) -> float:
+    """Estimated nanoseconds to count one family with each wanted candidate."""
+    cells = float(cards[child])
+    for i in range(size):
+        cells = min(cells * cards[parents[i]], n)
+    total = 0.0
+    for c in range(len(wanted)):
+        if wanted[c]:
+            total += min(cost_by_bitsets(n, cells, cells, cards[c]), cost_by_rows(n, cells, cards[c]))
+    return total
+
+
+@inner
+def _grow(child: int, size: int, problem: Problem, store: Store, trees: Trees) -> tuple[int, int]:
+    """Make the node of the set of parents that is looked at, with a branch for each candidate that improves its score.
+
+    Returns
+    -------
+    status, node
+    """
+    fixed, odds, max_parents = problem.rules.fixed, problem.odds, problem.rules.max_parents
+    candidate, value, following, parents = trees.candidate, trees.value, trees.following, trees.parents
+    wanted, relevant, possible = trees.wanted, trees.relevant, trees.possible
+    n = len(odds)
+    node, first = trees.used[NODES], trees.used[BRANCHES]
+    if node == len(trees.own) or first + n > len(value):
+        return CROWDED, -1
+    scores = new_floats(store.scores.shape[1])
+    status = ensure_at(child, parents, size, WHOLE, wanted, problem, store, scores)
+    if status == OK and size < max_parents:
+        status = ensure_at(child, parents, size, COLUMN, wanted, problem, store, scores)
+    if status != OK:
+        return status, -1
+    trees.work[0] += _cost(child, parents, size, wanted, problem.inputs.rows.cards, trees.n_rows)
+    prior = 0.0
+    for i in range(size):
+        prior += odds[parents[i], child]
+    here = scores[problem.row] + prior
+    last = first
+    if size < max_parents:
+        column = store.scores[find_column(family_key(child, parents, size, WHOLE, problem.zobrist), store), problem.row]
+        for c in range(n):
+            if not wanted[c]:
+                continue
+            if column[c] > -np.inf:
+                flip(possible[node], c)
+            score = column[c] + prior + odds[c, child]
+            if not (score - here > TOLERANCE or fixed[c, child]):
+                continue
+            rank = np.inf if fixed[c, child] else score
+            at = last
+            while at > first and rank > (np.inf if fixed[candidate[at - 1], child] else value[at - 1]):
+                candidate[at], value[at] = candidate[at - 1], value[at - 1]
+                at -= 1
+            candidate[at], value[at] = c, score
+            relevant[c, child] = True
+            last += 1
+    for k in range(first, last):
+        following[k] = -1
+    trees.own[node], trees.best[node], trees.start[node], trees.n_branches[node] = here, np.nan, first, last - first
+    trees.used[NODES] += 1
+    trees.used[BRANCHES] = last
+    return OK, node
+
+
+@inner
+def _shrink(node: int, child: int, size: int, problem: Problem, store: Store, trees: Trees) -> int:
+    """Take back parents while that does not lower the score; kept with the node."""
+    fixed, odds, parents, kept = problem.rules.fixed, problem.odds, trees.parents, trees.kept
+    here = trees.own[node]
+    prior = 0.0
+    for i in range(size):
+        prior += odds[parents[i], child]
+    scores = new_floats(store.scores.shape[1])
+    while size:
+        found, drop = here - TOLERANCE, -1
+        for i in range(size):
+            if fixed[parents[i], child]:
+                continue
+            status = ensure_at(child, parents, size, i, trees.wanted, problem, store, scores)
+            if status != OK:
+                return status
+            score = scores[problem.row] + prior - odds[parents[i], child]
+            if score > found:
+                found, drop = score, i
+        if drop < 0:
+            break
+        here = found
+        prior -= odds[parents[drop], child]
+        size -= 1
+        for i in range(drop, size):
+            parents[i] = parents[i + 1]
+    for w in range(kept.shape[1]):
+        kept[node, w] = 0
+    for i in range(size):
+        flip(kept[node], parents[i])
+    trees.best[node] = here
+    return OK
+
+
+@entry
+def trace(child: int, before: Words, problem: Problem, store: Store, trees: Trees) -> None:
+    """Find the best parents of a node among the nodes of a set.
+
+    The tree's node goes to `used`, what became of it to the store's `STATUS`.
+    """
+    candidate, following, parents, wanted = trees.candidate, trees.following, trees.parents, trees.wanted
+    start, n_branches, roots, possible = trees.start, trees.n_branches, trees.roots, trees.possible
+    allowed = problem.rules.allowed
+    n = len(roots)
+    size, node, branch, above = 0, roots[child], -1, np.int64(-1)
+    status = OK
+    while True:
+        if node < 0:
+            for c in range(n):
+                wanted[c] = allowed[c, child] if above < 0 else contains(possible[above], c)
+            for i in range(size):
+                wanted[parents[i]] = False
+            status, node = _grow(child, size, problem, store, trees)
+            if status != OK:
+                break
+            if branch < 0:
+                roots[child] = node
+            else:
+                following[branch] = node
+        above = node
+        branch, end = start[node], start[node] + n_branches[node]
+        while branch < end and not contains(before, candidate[branch]):
+            branch += 1
+        if branch == end:
+            break
+        # The parents are kept in order, so that their log-odds are summed in one way.
+        at = size
+        while at and parents[at - 1] > candidate[branch]:
+            parents[at] = parents[at - 1]
+            at -= 1
+        parents[at] = candidate[branch]
+        size += 1
+        node = np.int64(following[branch])
+    if status == OK and not known(trees.best[node]):
+        for c in range(n):
+            wanted[c] = False
+        status = _shrink(node, child, size, problem, store, trees)
+    trees.used[FOUND] = node
+    store.used[STATUS] = status
+
+
+def with_address(trees: Trees, problem: Problem, store: Store) -> Trees:
+    """Return trees that know where `trace` is, for the arrays of one search."""
+    return trees._replace(trace=address_of(trace, 0, np.empty(1, dtype=np.uint64), problem, store, trees))
