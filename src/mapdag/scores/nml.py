@@ -1,7 +1,7 @@
 """Normalised maximum likelihood scores: the log-likelihood less the log of a normaliser C(n, k).
 
-C(n, k) is the sum of the maximised likelihoods of all samples of size n from k categories; `log_regret` of `mapdag.terms`
-computes it exactly.
+C(n, k) is the sum of the maximised likelihoods of all samples of size n from k categories; `log_regret` in
+`mapdag.terms` computes it exactly.
 """
 
 from __future__ import annotations
