@@ -110,7 +110,8 @@ def test_caches_survive_the_first_run_where_python_writes_no_bytecode(package):
 def test_a_second_process_compiles_only_where_nothing_is_compiled(monkeypatch, tmp_path):
     started = []
     monkeypatch.setattr(warmup.subprocess, "Popen", lambda command, **options: started.append((command, options)))
-    monkeypatch.setattr(warmup, "__file__", str(tmp_path / "warmup.py"))
+    monkeypatch.setattr(warmup, "_FOLDER", tmp_path)
+    monkeypatch.setattr(warmup, "_second", [])
     monkeypatch.setattr(warmup.os, "cpu_count", lambda: 2)
     assert not warmup.warm_up()  # the tests switch it off
     monkeypatch.delenv("MAPDAG_WARM_UP")
@@ -119,6 +120,34 @@ def test_a_second_process_compiles_only_where_nothing_is_compiled(monkeypatch, t
     assert "compile_kernels" in started[0][0][-1]
     assert started[0][1]["env"]["MAPDAG_WARM_UP"] == "0"
     (tmp_path / "climbing" / "__pycache__").mkdir(parents=True)
-    (tmp_path / "climbing" / "__pycache__" / "climb.climb-97.py311.nbi").touch()
+    (tmp_path / "climbing" / "__pycache__" / "climb.climb-97.py311.1.nbc").touch()
     assert not warmup.warm_up()
     assert len(started) == 1
+
+
+class Process:
+    """A second process that takes some looks to finish."""
+
+    def __init__(self, looks):
+        self.looks = looks
+
+    def poll(self):
+        self.looks -= 1
+        return None if self.looks >= 0 else 0
+
+
+def test_what_the_second_process_has_begun_is_waited_for(monkeypatch, tmp_path):
+    slept = []
+    monkeypatch.setattr(warmup, "_FOLDER", tmp_path)
+    monkeypatch.setattr(warmup.time, "sleep", slept.append)
+    monkeypatch.setattr(warmup, "_second", [])
+    warmup.wait_for("orders", "sweep")
+    assert not slept
+    monkeypatch.setattr(warmup, "_second", [Process(3)])  # which dies without having compiled anything
+    warmup.wait_for("orders", "sweep")
+    assert len(slept) == 3
+    (tmp_path / "orders" / "__pycache__").mkdir(parents=True)
+    (tmp_path / "orders" / "__pycache__" / "sweep.sweep-1.py311.1.nbc").touch()
+    monkeypatch.setattr(warmup, "_second", [Process(10**6)])
+    warmup.wait_for("orders", "sweep")
+    assert len(slept) == 3

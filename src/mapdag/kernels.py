@@ -138,6 +138,18 @@ def no_words(size: int) -> Words:
 
 
 @inner
+def new_bitsets(rows: int, words: int) -> Words:
+    """Table of words, to be filled."""
+    return np.empty((rows, words), np.uint64)
+
+
+@inner
+def no_ranks(size: int) -> RowNumbers:
+    """Array of numbers of rows or cells, all zero."""
+    return np.zeros(size, np.uint32)
+
+
+@inner
 def no_counts(size: int) -> Counts:
     """Array of counts, all zero."""
     return np.zeros(size, np.int32)

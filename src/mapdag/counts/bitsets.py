@@ -10,7 +10,20 @@ from __future__ import annotations
 import numpy as np
 
 from mapdag.counts.table import Counted
-from mapdag.kernels import Codes, Counts, Ints, Words, entry, inner, new_ints, new_pairs, no_counts, popcount
+from mapdag.kernels import (
+    Codes,
+    Counts,
+    Ints,
+    Words,
+    entry,
+    inner,
+    new_bitsets,
+    new_ints,
+    new_pairs,
+    no_counts,
+    no_ints,
+    popcount,
+)
 
 _ALIGN = 8  # words: one AVX-512 register
 _FEW = 12  # levels up to which each of them is packed in a pass of its own
@@ -56,8 +69,7 @@ def _family_cells(bits: Words, family: Ints, begin: int, end: int, cells: Words,
     """
     depth = family.shape[0]
     width = end - begin
-    path = np.empty((depth, width), dtype=np.uint64)
-    level = np.zeros(depth, dtype=np.int64)
+    path, level = new_bitsets(depth, width), no_ints(depth)
     found, d = 0, 0
     while d >= 0:
         if level[d] == family[d, 1]:
@@ -186,9 +198,9 @@ def count_extensions(bits: Words, family: Ints, candidates: Ints) -> Counted:
         dense *= family[i, 1]
     block = min(max(_CACHE_WORDS // dense // _ALIGN * _ALIGN, 8 * _ALIGN), words)
     rows, total_rows = _rows_to_count(candidates)
-    product = np.zeros((total_rows + 1) * dense, dtype=np.int32)
+    product = no_counts((total_rows + 1) * dense)
     counts = no_counts(dense)
-    cells = np.empty((dense + 1, block), dtype=np.uint64)
+    cells = new_bitsets(dense + 1, block)
     index = new_ints(dense)
     for begin in range(0, words, block):
         end = min(begin + block, words)

@@ -14,7 +14,19 @@ import numpy as np
 
 from mapdag.counts.bitsets import close_gaps
 from mapdag.counts.table import Counted
-from mapdag.kernels import Codes, Counts, Ints, RowNumbers, entry, inner, new_ints, new_rows, no_counts
+from mapdag.kernels import (
+    Codes,
+    Counts,
+    Ints,
+    RowNumbers,
+    entry,
+    inner,
+    new_ints,
+    new_rows,
+    no_counts,
+    no_ints,
+    no_ranks,
+)
 
 
 class Cells(NamedTuple):
@@ -35,7 +47,7 @@ class RowOrder(NamedTuple):
 @inner
 def _sorted_by(values: Codes, size: int, order: RowNumbers) -> RowNumbers:
     """Rows in a given order, sorted by a value below `size`; equals keep their order."""
-    place = np.zeros(size + 1, np.int64)
+    place = no_ints(size + 1)
     for i in range(len(order)):
         place[np.int64(values[i]) + 1] += 1
     for v in range(size):
@@ -59,7 +71,7 @@ def _split(ids: RowNumbers, size: int, codes: Codes, r: int) -> int:
     n = len(ids)
     bound = size * r
     if bound <= 4 * n + 1024:
-        rank = np.zeros(bound, dtype=np.uint32)
+        rank = no_ranks(bound)
         width = np.uint64(r)
         for row in range(n):
             rank[np.uint64(ids[row]) * width + np.uint64(codes[row])] = 1
@@ -90,12 +102,12 @@ def _split(ids: RowNumbers, size: int, codes: Codes, r: int) -> int:
 def number_rows(codes: Codes, family: Ints, cards: Ints) -> Cells:
     """Find the cell of a family, its parents and last the child, that each row falls into."""
     n = codes.shape[1]
-    ids = np.zeros(n, dtype=np.uint32)
+    ids = no_ranks(n)
     size = 1
     for i in range(len(family) - 1):
         size = _split(ids, size, codes[family[i]], cards[family[i]])
     configuration = ids.copy()
-    ends = np.zeros(size, dtype=np.int64)
+    ends = no_ints(size)
     n_cells = _split(ids, size, codes[family[-1]], cards[family[-1]])
     for row in range(n):
         ends[configuration[row]] = max(ends[configuration[row]], np.int64(ids[row]) + 1)
@@ -105,7 +117,7 @@ def number_rows(codes: Codes, family: Ints, cards: Ints) -> Cells:
 @entry
 def sort_rows(ids: RowNumbers, n_cells: int) -> RowOrder:
     """Sort the rows by the cell that each falls into."""
-    ends = np.zeros(n_cells, dtype=np.int64)
+    ends = no_ints(n_cells)
     for row in range(len(ids)):
         ends[ids[row]] += 1
     place = new_ints(n_cells)

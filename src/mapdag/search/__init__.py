@@ -7,7 +7,7 @@ from mapdag.search.exact.posterior import ArcPosteriors, arc_posteriors
 from mapdag.search.exact.ranking import best_dags
 from mapdag.search.frame.options import Options, Progress
 from mapdag.search.frame.result import Move, Result
-from mapdag.search.learn import SEARCHES, LearnOptions, Plan, SearchOptions, hill_climb, learn, tabu
+from mapdag.search.plan import SEARCHES, LearnOptions, Plan, SearchOptions, hill_climb, learn, tabu
 
 __all__ = [
     "SEARCHES",

@@ -1,8 +1,9 @@
 """Compile kernels in a second process, so that the first run after an installation takes little more than half as long.
 
 Compilation keeps one core busy for some twenty seconds, once, and numba cannot share it among threads. The command line
-calls `warm_up` when nothing is compiled yet: another process then compiles the kernels of the search while this one
-compiles those that count and score. What it has finished is found on the disk; what it has not is compiled here.
+calls `warm_up` when nothing is compiled yet: another process then compiles some that go through the rows, and those of
+the search, in the order in which they are needed, while this one compiles the others. What it has finished is found on
+the disk; what it has not begun is compiled here; in between, `wait_for` waits.
 """
 
 from __future__ import annotations
@@ -10,28 +11,42 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 _SWITCH = "MAPDAG_WARM_UP"  # "0" switches this off
+_FOLDER = Path(__file__).parent
+
+_second: list[subprocess.Popen[bytes]] = []  # the second process, if there is one
 
 
 def warm_up() -> bool:
     """Start the second process if it has something to do; tells whether it was started."""
-    folder = Path(__file__).parent
     if os.environ.get(_SWITCH) == "0" or "NUMBA_CACHE_DIR" in os.environ or (os.cpu_count() or 1) < 2:
         return False
     import mapdag.kernels  # noqa: F401 - drops what is out of date
 
-    if any(folder.glob("climbing/__pycache__/climb.climb-*.nbi")) or not os.access(folder, os.W_OK):
+    if _is_compiled("climbing", "climb") or not os.access(_FOLDER, os.W_OK):
         return False
     command = [sys.executable, "-c", "from mapdag.search.warmup import compile_kernels; compile_kernels()"]
     quiet: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
     try:
-        subprocess.Popen(command, env={**os.environ, _SWITCH: "0"}, **quiet)  # noqa: S603 - our own code
+        _second.append(subprocess.Popen(command, env={**os.environ, _SWITCH: "0"}, **quiet))  # noqa: S603 - our own
     except OSError:
         return False
     return True
+
+
+def wait_for(room: str, kernel: str) -> None:
+    """Wait until the second process, if there is one, has compiled a kernel that it must have begun by now."""
+    for process in _second:
+        while process.poll() is None and not _is_compiled(room, kernel):
+            time.sleep(0.02)
+
+
+def _is_compiled(room: str, kernel: str) -> bool:
+    return any((_FOLDER / room / "__pycache__").glob(f"{kernel}.{kernel}-*.nbc"))
 
 
 def compile_kernels() -> None:
@@ -39,6 +54,8 @@ def compile_kernels() -> None:
     import numpy as np
 
     from mapdag import kernels
+    from mapdag.counts.choice import AUTO, choose, choose_again
+    from mapdag.counts.rows import number_rows, sort_rows
     from mapdag.data import Dataset
     from mapdag.graphs import DAG
     from mapdag.objective import DEFAULT
@@ -61,7 +78,12 @@ def compile_kernels() -> None:
     data = Dataset.from_codes(np.eye(6, dtype=np.int64))
     cache = Options(threads=1).make_cache(data, [DEFAULT])
     state, orders = GraphState(DAG(data.names), DEFAULT, cache), OrderState(DEFAULT, cache)
+    rows, nodes = state.problem.inputs.rows, np.empty(1, dtype=np.int64)
+    compile_for(number_rows, rows.codes, nodes, rows.cards)
+    compile_for(sort_rows, np.empty(1, dtype=np.uint32), 1)
+    compile_for(choose, 1, nodes, nodes, rows.cards, AUTO)
+    compile_for(choose_again, nodes, 1, 1, nodes, nodes, rows.cards)
     compile_for(store.ensure, *noted[store.ensure])
     compile_for(climb.climb, 1, state.ground, state.problem, cache.store, np.empty((1, 4)))
-    compile_for(trees.trace, *noted[trees.trace])
     compile_for(sweep.sweep, *orders.arguments())
+    compile_for(trees.trace, *noted[trees.trace])

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mapdag.kernels import entry, inner, new_words
+from mapdag.kernels import entry, inner, new_words, no_words
 
 _BLOCK = 4096  # rows whose colours stay in the cache
 
@@ -34,7 +34,7 @@ def refine(codes: Any, first_level: Any, weights: Any, levels: Any, columns: Any
         Colours.
     """
     n = codes.shape[1]
-    seen = np.zeros(len(levels), np.uint64)
+    seen = no_words(len(levels))
     rows = new_words(_BLOCK)
     for start in range(0, n, _BLOCK):
         size = min(_BLOCK, n - start)

@@ -12,6 +12,7 @@ from mapdag.search.cache.status import CONVERGED
 from mapdag.search.climbing.climb import apply_move, climb
 from mapdag.search.climbing.links import add_arc, can_reverse, no_links
 from mapdag.search.climbing.moves import ADD, DELETE, NONE, REVERSE, TOLERANCE, Ground, Step, arc_key, best_move
+from mapdag.search.warmup import wait_for
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -43,6 +44,7 @@ class GraphState:
         self.rules = cache.rules(objective)
         self._cache = cache
         self.problem = cache.problem(objective)
+        wait_for("climbing", "climb")
         self.ground = Ground(
             deltas=np.full((n, n), -np.inf),
             bounds=np.full(n, np.inf),

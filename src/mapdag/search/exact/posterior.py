@@ -14,7 +14,7 @@ from mapdag.errors import CapacityError, GraphError, MapdagError, ParameterError
 from mapdag.objective import DEFAULT, parse
 from mapdag.search.exact.lattice import Lattice
 from mapdag.search.frame.watch import EarlyEnd
-from mapdag.search.learn import Plan
+from mapdag.search.plan import Plan
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from mapdag.contracts import Objective
     from mapdag.search.exact.lattice import Child
-    from mapdag.search.learn import Goal, LearnOptions
+    from mapdag.search.plan import Goal, LearnOptions
 
     Floats = NDArray[np.float64]
 

@@ -20,7 +20,7 @@ from mapdag.graphs.masks import members
 from mapdag.objective import DEFAULT, parse
 from mapdag.search.exact.lattice import TIE, Lattice
 from mapdag.search.exact.search import best_within, climb_instead, result_of
-from mapdag.search.learn import Plan
+from mapdag.search.plan import Plan
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from mapdag.search.exact.lattice import Child
     from mapdag.search.frame.result import Result
-    from mapdag.search.learn import Goal, LearnOptions
+    from mapdag.search.plan import Goal, LearnOptions
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]

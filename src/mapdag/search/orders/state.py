@@ -12,6 +12,7 @@ from mapdag.graphs.masks import members
 from mapdag.search.cache.status import CONVERGED, CROWDED
 from mapdag.search.orders.sweep import Order, new_order, sweep
 from mapdag.search.orders.trees import larger_trees, new_trees, with_address
+from mapdag.search.warmup import wait_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,6 +42,7 @@ class OrderState:
         self._problem = cache.problem(objective)
         trees = new_trees(n, cache.data.n_rows, 16 * n + 64, 64 * n + 256)
         self._trees = with_address(trees, self._problem, cache.store)
+        wait_for("orders", "sweep")
         rules = self._problem.rules
         self._order = new_order(list(range(n)))
         self._masks, self._masked = [0] * n, np.full(n, -1, dtype=np.int64)  # of which tree nodes
