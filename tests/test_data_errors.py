@@ -240,7 +240,7 @@ def test_the_options_that_settle_everything_can_be_passed_on():
     table = {"x": CONTINUOUS, "y": ["a", "b", None, "b"] * 10, "z": ["c"] * 40}
     with pytest.raises(DataError) as error:
         read(table)
-    assert read(table, **{way.option: way.value for way in error.value.args[-1]}).names == ("x", "y")
+    assert read(table, **{way.option: way.value for way in error.value.parts[-1]}).names == ("x", "y")
 
 
 def test_errors_survive_pickling_whole():
@@ -249,3 +249,13 @@ def test_errors_survive_pickling_whole():
     copy = pickle.loads(pickle.dumps(error.value))
     assert str(copy) == str(error.value)
     assert copy.settings == error.value.settings
+
+
+def test_the_text_of_an_error_is_its_only_argument_and_its_settings_travel():
+    with pytest.raises(DataError) as caught:
+        read({"a": ["x", None]})
+    error = caught.value
+    assert error.args == (str(error),)
+    again = pickle.loads(pickle.dumps(error))
+    assert (str(again), again.settings) == (str(error), error.settings)
+    assert error.settings

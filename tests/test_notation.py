@@ -191,3 +191,15 @@ def test_what_is_not_an_objective_is_refused():
     for wrong in (None, 3, md.MU()):
         with pytest.raises(ParameterError, match=r"must be a prior \+ a likelihood"):
             md.parse(wrong)
+
+
+@pytest.mark.parametrize("text", ["BDs(1)#c+eBIC", "BDs(1) # of the paper", "#BIC", "BDs(1)+'#"])
+def test_comments_are_refused_as_something_may_be_meant_by_them(text):
+    with pytest.raises(NotationError, match="cannot read '#' here") as caught:
+        md.parse(text)
+    assert caught.value.position == text.index("#")
+
+
+def test_what_is_in_quotes_stays_and_other_blanks_are_blanks():
+    text = 'CS({"a#b->c\u00a0d": [0.2, 0.3, 0.5]})\u00a0+\u2003BDs(1)'
+    assert md.parse(text) == md.CS({"a#b->c\u00a0d": (0.2, 0.3, 0.5)}) + md.BDs(1)

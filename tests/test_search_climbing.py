@@ -440,3 +440,9 @@ def test_without_rows_there_is_nothing_to_pair_up_and_no_arc():
     assert list(FamilyCache(data, [md.U() + md.BDeu(1)]).pair_up(~np.eye(4, dtype=np.bool_))) == []
     result = md.learn(data, "BDeu(1)", search="hc")
     assert (result.score, result.dag.arcs) == (0.0, ())
+
+
+@pytest.mark.parametrize("search", ["hc", "tabu", "orders"])
+def test_a_search_that_is_stopped_at_once_still_counts_the_families_of_its_result(search):
+    result = md.learn(dataset("asia_1000"), "BDeu(1)", search=search, time_limit=1e-9)
+    assert (result.stopped, result.families) == ("time_limit", 8)

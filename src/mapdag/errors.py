@@ -57,7 +57,7 @@ def _quoted(value: Any) -> str:
     return str(value) if isinstance(value, bool) else json.dumps(value, ensure_ascii=False)
 
 
-class Message:
+class Message(Exception):  # noqa: N818 - not yet an error
     """What errors and warnings say: texts, and settings among them.
 
     >>> error = DataError("300 levels: pass ", Setting("drop", ["id"]), " or ", Setting("max_levels", 300))
@@ -67,11 +67,13 @@ class Message:
     (Setting(option='drop', value=['id']), Setting(option='max_levels', value=300))
     """
 
-    args: tuple[Any, ...]
+    def __init__(self, *parts: Any) -> None:
+        self.parts = parts
+        super().__init__(str(self))
 
     @property
     def _groups(self) -> list[tuple[Any, ...]]:
-        return [part if isinstance(part, tuple) else (part,) for part in self.args]
+        return [part if isinstance(part, tuple) else (part,) for part in self.parts]
 
     @property
     def settings(self) -> tuple[Setting, ...]:
@@ -87,7 +89,7 @@ class Message:
         return self.written(str, ", ")
 
 
-class MapdagError(Message, Exception):
+class MapdagError(Message):
     """Base class of everything mapdag raises on purpose."""
 
 

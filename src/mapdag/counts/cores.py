@@ -119,6 +119,10 @@ class Counter(Engine):
         """Count ``child`` given ``parents`` and each candidate in turn: one table per candidate."""
         return self._extensions(child, tuple(parents), tuple(candidates))
 
+    def family(self, child: int, parents: Sequence[int]) -> TableBatch:
+        """Count one family: a batch of one table."""
+        return self._tables(child, tuple(parents), None)
+
     def _tables(self, child: int, parents: tuple[int, ...], candidates: tuple[int, ...] | None) -> TableBatch:
         if candidates is not None:
             return self._extensions(child, parents, candidates)

@@ -64,7 +64,7 @@ def needed_columns(data: Any, nodes: Sequence[str], levels: Mapping[str, tuple[s
         return read(source, like=like, drop=others)
     except DataError as error:
         told = "\n(options of mapdag.read: read the table with them, and pass what it returns)"
-        raise DataError(*error.args, told) from error
+        raise DataError(*error.parts, told) from error
 
 
 def matched_codes(levels: Mapping[str, tuple[str, ...]], data: Dataset, nodes: Sequence[str]) -> dict[str, Codes]:

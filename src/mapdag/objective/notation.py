@@ -27,6 +27,7 @@ LIKELIHOODS: Mapping[str, Callable[..., Likelihood]] = MappingProxyType(
 )
 DEFAULT = Support() + MU(c=1) + BDs(alpha=1)
 
+_QUOTED = r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'"  # a text in quotes, in which all is as it stands
 _EXPECTED = f"expected a prior ({', '.join(PRIORS)}) or a likelihood ({', '.join(LIKELIHOODS)})"
 
 
@@ -60,7 +61,8 @@ class _Reader:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.line = re.sub(r"[\n\r\f\v]", " ", text).rstrip()  # one line, so that every place is an offset
+        line = re.sub(r"[\n\r\f\v]", " ", text)  # one line, so that every place is an offset
+        self.line = re.sub(rf"({_QUOTED})|\s", lambda found: found[1] or " ", line).rstrip()
         self.indent = len(self.line) - len(self.line.lstrip())
 
     def objective(self) -> Objective:
@@ -80,6 +82,9 @@ class _Reader:
         return (U() if prior is None else prior) + likelihood
 
     def _tree(self) -> ast.expr:
+        comment = re.sub(_QUOTED, lambda found: "x" * len(found[0]), self.line).find("#")
+        if comment >= 0:
+            raise self._error("cannot read '#' here: nothing may follow the objective", comment)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # backslashes that mean nothing in Python stay as they are

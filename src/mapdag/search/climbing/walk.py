@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -128,8 +129,8 @@ class Walk:
 
     def result(self) -> Result:
         """Return the best graph, its score added up anew from its families."""
-        families = self.cache.families - self._families_before
-        return make_result(self.best(), self.objective, self.cache, self.watch, families=families, trace=self.trace)
+        found = make_result(self.best(), self.objective, self.cache, self.watch, families=0, trace=self.trace)
+        return replace(found, families=self.cache.families - self._families_before)  # those of the result included
 
     def _climb_by_graph(self) -> None:
         while True:
