@@ -31,10 +31,10 @@ def fresh_copy(folder: Path) -> Path:
     return site
 
 
-def learn(site: Path, table: Path) -> None:
+def learn(site: Path, table: Path, *options: str) -> None:
     """Run `mapdag learn` on a table as from a shell."""
     settings = {key: value for key, value in os.environ.items() if key != "NUMBA_CACHE_DIR"}
-    command = [sys.executable, "-m", "mapdag", "learn", str(table)]
+    command = [sys.executable, "-m", "mapdag", "learn", str(table), *options]
     subprocess.run(command, env={**settings, "PYTHONPATH": str(site)}, check=True, capture_output=True)
 
 

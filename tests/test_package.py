@@ -96,6 +96,16 @@ def test_a_changed_kernel_drops_the_caches_of_all(package):
     os.utime(package / "counts" / "rows.py", ns=(1, 1))
     assert not survives()
     assert survives()
+    new = package / "counts" / "more.py"  # whose functions a file that changes begins to call
+    new.write_text("from mapdag.kernels import inner\n")
+    os.utime(package / "counts" / "rows.py", ns=(2, 2))
+    assert not survives()
+    assert survives()
+    os.utime(new, ns=(3, 3))
+    assert not survives()
+    new.unlink()
+    assert not survives()
+    assert survives()
 
 
 def test_caches_survive_the_first_run_where_python_writes_no_bytecode(package):

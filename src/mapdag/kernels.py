@@ -13,6 +13,7 @@ of all kernels are dropped here, at the first import after any file with kernels
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -39,18 +40,27 @@ def _kernel_files(package: Path) -> list[Path]:
     return [path for path in sorted(package.rglob("*.py")) if mark in path.read_bytes()]
 
 
+def _times(package: Path, files: Iterable[Path]) -> str:
+    """When each file was changed last."""
+    return "".join(f"{path.relative_to(package).as_posix()} {path.stat().st_mtime_ns}\n" for path in files)
+
+
 def _drop_stale_caches(package: Path) -> None:
-    """Remove the caches of all kernels if any of their files is not as it was when they were made."""
-    files = _kernel_files(package)
-    seen = "".join(f"{path.relative_to(package)} {path.stat().st_mtime_ns}\n" for path in files)
+    """Remove the caches of all kernels if any of their files is not as it was when they were made.
+
+    The stamp lists the files. One that is not there yet is found when a file changes that calls its functions.
+    """
     stamp = package / "__pycache__" / "kernels.stamp"
-    if stamp.exists() and stamp.read_text(encoding="utf-8") == seen:
+    before = stamp.read_text(encoding="utf-8") if stamp.exists() else ""
+    known = [package / line.rpartition(" ")[0] for line in before.splitlines()]
+    if known and all(path.exists() for path in known) and _times(package, known) == before:
         return
+    files = _kernel_files(package)
     for folder in {path.parent / "__pycache__" for path in files}:
         for cached in [*folder.glob("*.nbi"), *folder.glob("*.nbc")]:
             cached.unlink(missing_ok=True)
     stamp.parent.mkdir(exist_ok=True)  # it is not there yet where Python is told to write no bytecode
-    stamp.write_text(seen, encoding="utf-8")
+    stamp.write_text(_times(package, files), encoding="utf-8")
 
 
 # Where the package cannot be written to, it does not change either.
