@@ -63,7 +63,7 @@ class Engine(ABC):
 
     @property
     def is_compiled(self) -> bool:
-        """Whether compiled code may count by itself, from `mapdag.counts.cores.Rows`, without asking here."""
+        """Whether compiled code may count by itself, from `Rows`, without asking here; only a `Counter` may say so."""
         return False
 
     @abstractmethod

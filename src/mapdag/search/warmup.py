@@ -50,7 +50,7 @@ def _is_compiled(room: str, kernel: str) -> bool:
 
 
 def compile_kernels() -> None:
-    """Compile the kernels of the default search for tables of up to 256 levels, leaving out those that count."""
+    """Compile the kernels of the default search for tables of up to 256 levels, and some of those that count."""
     import numpy as np
 
     from mapdag import kernels
