@@ -80,7 +80,22 @@ def test_random_networks_come_back_to_the_last_bit(net):
 
 
 names = st.text(st.characters(codec="utf-8"), min_size=1, max_size=8) | st.sampled_from(
-    ["table", "Table", "table1", "default.payment", "(0,1]", "(-inf,0]", "x", "X", "18.0", "18", "-5", "a b", "a_b", "ß"]
+    [
+        "table",
+        "Table",
+        "table1",
+        "default.payment",
+        "(0,1]",
+        "(-inf,0]",
+        "x",
+        "X",
+        "18.0",
+        "18",
+        "-5",
+        "a b",
+        "a_b",
+        "ß",
+    ]
 )
 
 

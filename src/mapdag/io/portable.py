@@ -42,12 +42,15 @@ class Alphabet:
     inside : str
         What may stand in names and labels besides ASCII letters, digits and underscores, as in a regular expression;
         whatever else is replaced.
+    fold : bool
+        Whether names must differ in more than capitals, as some programs do not tell them apart.
     """
 
     format: str
     name: Callable[[str], object]
     label: Callable[[str], object]
     inside: str = ".-"
+    fold: bool = True
 
 
 @dataclass(frozen=True)
@@ -73,8 +76,8 @@ def portable(network: BayesianNetwork, alphabet: Alphabet) -> Portable:
     ...     portable(net, BIF).labels
     {'age': ('ge_0_le_40', 'gt_40_le_60')}
     """
-    # Some programs do not tell names apart that differ in capitals only.
-    chosen = _chosen(network.nodes, alphabet.name, alphabet.inside, "node", str.lower)
+    key = str.lower if alphabet.fold else str
+    chosen = _chosen(network.nodes, alphabet.name, alphabet.inside, "node", key)
     names = dict(zip(network.nodes, chosen, strict=True))
     labels, notes, changed = {}, [], [pair for pair in names.items() if pair[0] != pair[1]]
     for node in network.nodes:
