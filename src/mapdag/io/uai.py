@@ -2,8 +2,8 @@
 
 Names and labels are in comments (`#`), which only mapdag reads; from another program's file, nodes are called X0, X1,
 ... and their levels 0, 1, .... In a table the last variable of its scope, the node itself, changes fastest. (So the
-format is defined; pgmpy, to version 1.1, and pyAgrum, to version 3.3, each have an order of their own: UAI is not the way
-to them.)
+format is defined; pgmpy, to version 1.1, and pyAgrum, to version 3.3, each have their own order: UAI is not the way to
+them.)
 """
 
 from __future__ import annotations
