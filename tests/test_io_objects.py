@@ -163,7 +163,7 @@ def test_pgmpy_infers_what_we_do(pgmpy, net):
     for node in others:
         theirs = inference.query([node], evidence={evidence_node: value}, show_progress=False)
         ours = net.query(node, {evidence_node: value})
-        assert np.asarray(theirs.values) == pytest.approx(ours.values, abs=1e-12)  # noqa: PD011 - not pandas'
+        assert np.asarray(theirs.values) == pytest.approx(ours.values, abs=1e-12)
 
 
 def test_states_in_another_order_in_a_childs_table_are_put_right(pgmpy):
@@ -358,5 +358,5 @@ def test_packages_infer_what_we_do_on_any_network(pgmpy, gum, data):
     node = data.draw(st.sampled_from(net.nodes))
     ours = net.query(node)
     theirs = VariableElimination(net.to_pgmpy()).query([node], show_progress=False)
-    assert np.asarray(theirs.values) == pytest.approx(ours.values, abs=1e-12)  # noqa: PD011 - not pandas'
+    assert np.asarray(theirs.values) == pytest.approx(ours.values, abs=1e-12)
     assert gum.getPosterior(net.to_pyagrum(), target=node).toarray().ravel() == pytest.approx(ours.values, abs=1e-12)
