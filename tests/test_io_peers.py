@@ -221,7 +221,8 @@ def hostile_networks(draw):
         size = len(net.levels[node])
         levels[new[node]] = draw(st.lists(texts, min_size=size, max_size=size, unique=True))
         if size > 1 and draw(st.booleans()):
-            codings[new[node]] = Coding("float", (-np.inf, *range(1, size), np.inf))
+            inner = sorted(draw(st.sets(st.floats(-1e9, 1e9), min_size=size - 1, max_size=size - 1)))
+            codings[new[node]] = Coding("float", (-np.inf, *(edge + 0.0 for edge in inner), np.inf))
     return BayesianNetwork(net.dag.renamed(new), levels, cpts, codings=codings)
 
 

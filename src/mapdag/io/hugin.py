@@ -52,7 +52,7 @@ def _lines(network: BayesianNetwork, chosen: Portable) -> Iterator[str]:
     yield "net\n{\n}"
     for note in chosen.notes:
         # pgmpy looks for nodes and data in comments, too.
-        yield f"% {note.comment(' (=/')}"
+        yield f"% {note.comment(' ', '(', '=', '/')}"
     for node in network.nodes:
         states = " ".join(f'"{label}"' for label in chosen.labels[node])
         yield f"node {names[node]}\n{{\n  states = ({states});\n}}"

@@ -46,7 +46,7 @@ def _lines(network: BayesianNetwork, chosen: Portable) -> Iterator[str]:
     yield '<?xml version="1.0" encoding="UTF-8"?>'
     yield '<smile version="1.0" id="unknown" numsamples="10000" discsamples="10000">'
     for note in chosen.notes:
-        yield f"  <!-- {note.comment('-')} -->"
+        yield f"  <!-- {note.comment('--')} -->"
     yield "  <nodes>"
     for node in network.dag.topological_order():  # SMILE reads parents before children
         yield f'    <cpt id="{names[node]}">'

@@ -47,7 +47,7 @@ def _lines(network: BayesianNetwork, chosen: Portable) -> Iterator[str]:
     yield "<NETWORK>"
     yield "<NAME>unknown</NAME>"
     for note in chosen.notes:
-        yield f"<!-- {note.comment('-')} -->"
+        yield f"<!-- {note.comment('--')} -->"
     for node in network.nodes:
         yield '<VARIABLE TYPE="nature">'
         yield f"  <NAME>{names[node]}</NAME>"
