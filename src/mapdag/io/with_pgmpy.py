@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mapdag.data.codings import TEXT, Coding
+from mapdag.data.codings import TEXT, Coding, edges_of
 from mapdag.data.labels import text_of
 from mapdag.errors import MissingExtraError, NetworkError
 from mapdag.graphs import CPDAG, DAG
@@ -60,8 +60,8 @@ def from_pgmpy(model: Any, *, tolerance: float = TOLERANCE) -> BayesianNetwork |
     Parameters
     ----------
     model : DiscreteBayesianNetwork, DAG or PDAG
-        Names and states that are not text become text; what states were (numbers, truth values) is remembered, for
-        evidence and predictions.
+        Names and states that are not text become text; what states were (numbers, truth values, intervals such as
+        "(40,60]") is remembered, for evidence and predictions.
     tolerance : float
         How far from one the probabilities of a configuration may sum; within, they are divided by their sum.
 
@@ -89,7 +89,7 @@ def from_pgmpy(model: Any, *, tolerance: float = TOLERANCE) -> BayesianNetwork |
     states = {str(name): list(cpd.state_names[name]) for name, cpd in own.items()}
     cpts = {str(name): _table(cpd, states, dag) for name, cpd in own.items()}
     levels = {name: [text_of(state) for state in found] for name, found in states.items()}
-    codings = {name: Coding(_type(found)) for name, found in states.items()}
+    codings = {name: _coding(found, levels[name]) for name, found in states.items()}
     return BayesianNetwork(dag, levels, cpts, tolerance=tolerance, codings=codings)
 
 
@@ -108,10 +108,11 @@ def _table(cpd: Any, states: Mapping[str, list[Any]], dag: DAG) -> Floats:
     return values.transpose([axes.index(name) for name in (*dag.parents(node), node)])
 
 
-def _type(states: Sequence[Any]) -> Any:
+def _coding(states: Sequence[Any], labels: Sequence[str]) -> Coding:
     """Return what states are, if all are the same kind of thing."""
     if all(isinstance(state, bool | np.bool_) for state in states):
-        return "boolean"
-    if any(isinstance(state, bool | np.bool_) or not isinstance(state, numbers.Real) for state in states):
-        return "text"
-    return "integer" if all(isinstance(state, numbers.Integral) for state in states) else "float"
+        return Coding("boolean")
+    if all(isinstance(state, numbers.Real) and not isinstance(state, bool | np.bool_) for state in states):
+        return Coding("integer" if all(isinstance(state, numbers.Integral) for state in states) else "float")
+    edges = edges_of(labels)
+    return TEXT if edges is None else Coding("float", edges)
