@@ -95,7 +95,7 @@ def interval_levels(edges: Sequence[float], levels: Sequence[str]) -> list[str]:
 
 
 def edges_of(levels: Sequence[str]) -> tuple[float, ...] | None:
-    """Return the edges of the intervals that levels are the names of, if they are; a level for missing values may follow.
+    """Return the edges of the intervals that levels are the names of, or None; one for missing values may follow them.
 
     >>> edges_of(("(-inf,2.5]", "(2.5,40]", "NA"))
     (-inf, 2.5, 40.0)

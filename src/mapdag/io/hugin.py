@@ -30,7 +30,7 @@ NET = Alphabet(
     "NET",
     name=lambda text: _NAME.fullmatch(text) and text not in _RESERVED and not text.endswith("node"),
     label=lambda text: is_word(text) or re.fullmatch(r"[+-]?[0-9]+", text),
-    inside="",
+    in_names="",
 )
 
 

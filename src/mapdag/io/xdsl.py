@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
-XDSL = Alphabet("XDSL", name=_IDENTIFIER.fullmatch, label=_IDENTIFIER.fullmatch, inside="")
+XDSL = Alphabet("XDSL", name=_IDENTIFIER.fullmatch, label=_IDENTIFIER.fullmatch, in_names="", in_labels="")
 
 
 def to_xdsl(network: BayesianNetwork) -> str:
