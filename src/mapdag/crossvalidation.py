@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mapdag.checks import check_whole
-from mapdag.data import as_dataset
+from mapdag.data import as_dataset, split_options
 from mapdag.errors import ParameterError
 from mapdag.networks import fit
+from mapdag.notices import said_once
 from mapdag.objective import parse
-from mapdag.search import Plan
+from mapdag.progress import OnCount, shown
+from mapdag.search import Plan, SearchOptions
+from mapdag.vocabulary import takes_only
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,7 +24,6 @@ if TYPE_CHECKING:
 
     from mapdag.contracts import Likelihood, Objective
     from mapdag.data import Dataset
-    from mapdag.search import SearchOptions
 
     Floats = NDArray[np.float64]
 
@@ -74,6 +76,7 @@ class CrossValidation:
         return "\n".join(lines)
 
 
+@takes_only(SearchOptions)
 def cross_validate(
     data: Any,
     objectives: Sequence[str | Objective | Likelihood],
@@ -82,7 +85,7 @@ def cross_validate(
     seed: int = 0,
     alpha: float = 1.0,
     threads: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: OnCount | bool | None = None,
     **options: Unpack[SearchOptions],
 ) -> CrossValidation:
     """Compare objectives by the log-likelihood of rows that the network was not learned from.
@@ -99,8 +102,8 @@ def cross_validate(
         Imaginary sample size of the parameters' estimates.
     threads : int, optional
         As in `learn`.
-    progress : callable, optional
-        Called with the number of folds done and all of them.
+    progress : bool or callable
+        True shows a bar; a function is called with the number of folds done and all of them.
     **options
         As in `learn`.
 
@@ -111,21 +114,21 @@ def cross_validate(
     >>> md.cross_validate(data, ["BDeu(1)", "LogLik"], folds=5, max_parents=3).best
     U+BDeu(alpha=1)
     """
-    table = as_dataset(data)
     goals = tuple(parse(each) for each in objectives)
     check_whole("folds", folds, least=2)
-    plan = Plan.make(**options, seed=seed, threads=threads, catch_interrupt=False)
-    rng = np.random.default_rng(seed)
-    parts = list(_parts(table, folds, rng))
+    reading, searching = split_options(options)
+    plan = Plan.make(**searching, seed=seed, threads=threads, catch_interrupt=False)
     scores = np.empty((len(goals), folds))
     arcs = np.empty((len(goals), folds), dtype=np.int64)
-    rows = np.array([float(test.total) for _, test in parts])
-    for held_out, (train, test) in enumerate(parts):
-        for i, result in enumerate(plan.run(train, goals)):
-            scores[i, held_out] = fit(result.dag, train, alpha=alpha).log_likelihood(test)
-            arcs[i, held_out] = result.dag.n_arcs
-        if progress is not None:
-            progress(held_out + 1, folds)
+    with said_once(), shown(progress, lambda bar: bar.counter("folds")) as tell:
+        parts = list(_parts(as_dataset(data, **reading), folds, np.random.default_rng(seed)))
+        rows = np.array([float(test.total) for _, test in parts])
+        for held_out, (train, test) in enumerate(parts):
+            for i, result in enumerate(plan.run(train, goals)):
+                scores[i, held_out] = fit(result.dag, train, alpha=alpha).log_likelihood(test)
+                arcs[i, held_out] = result.dag.n_arcs
+            if tell is not None:
+                tell(held_out + 1, folds)
     return CrossValidation(goals, scores, arcs, rows)
 
 

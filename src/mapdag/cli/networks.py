@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 import mapdag as md
-from mapdag.cli.display import columns
 from mapdag.cli.options import (
     DEFAULT_SCORES,
     Json,
@@ -30,6 +29,7 @@ from mapdag.cli.options import (
     with_isolated,
 )
 from mapdag.errors import MapdagError
+from mapdag.wording import columns
 
 
 @takes(read_table=table_options)

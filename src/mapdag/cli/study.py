@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from mapdag.cli.display import columns as align
-from mapdag.cli.display import live_line
 from mapdag.cli.options import Json, check_page, command_line, option, print_json
 from mapdag.errors import MissingExtraError
+from mapdag.progress import bar
+from mapdag.wording import columns as align
+from mapdag.wording import duration
 
 if TYPE_CHECKING:
     from mapdag.paper.report import Report
@@ -84,14 +85,12 @@ def run(  # noqa: PLR0917 - typer calls it by keyword
 @contextmanager
 def _progress() -> Iterator[Callable[[Progress], None]]:
     """Show how far a run is: in place on a terminal, otherwise a line now and then."""
-    from mapdag.study.progress import duration
-
-    with live_line(quiet=False) as show:
+    with bar(lines=False) as shown:
         last = time.monotonic()
 
         def tell(progress: Progress) -> None:
             nonlocal last
-            show(str(progress))
+            shown.show(str(progress))
             if not sys.stderr.isatty() and time.monotonic() - last > _EVERY:
                 last = time.monotonic()
                 typer.echo(f"{duration(progress.seconds)}: {progress}", err=True)
@@ -103,7 +102,6 @@ def _progress() -> Iterator[Callable[[Progress], None]]:
 def show_status(directory: Directory, json: Json = False) -> None:
     """Say what is done of the design that a directory was last run with."""
     from mapdag.study import status
-    from mapdag.study.progress import duration
 
     found = status(directory)
     if json:

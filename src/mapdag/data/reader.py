@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -31,11 +30,17 @@ from mapdag.data.problems import Problems, listed, unknown_names
 from mapdag.data.rows import Weights, emptied, find_remaining, leave_out, read_weights
 from mapdag.data.source import chosen_columns, open_source
 from mapdag.errors import DataError, MapdagWarning, ParameterError, Setting
+from mapdag.notices import warn
+from mapdag.vocabulary import takes_only
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
+    from typing_extensions import Unpack
+
+    from mapdag.data.options import ReadingOptions
 
 
+@takes_only()
 def read(
     source: Any,
     *,
@@ -159,13 +164,13 @@ def read(
     problems.raise_any()
     coded = _cut_continuous([column for column in found if column is not None], discretizer, options, row_weights)
     if note is not None:
-        warnings.warn(note, stacklevel=2)
+        warn(*note.parts)
     if table.header:
         _warn_if_header_is_data(coded, table.called)
     return _assemble(coded, list(positions), row_weights)
 
 
-def as_dataset(data: Any, **options: Any) -> Dataset:
+def as_dataset(data: Any, **options: Unpack[ReadingOptions]) -> Dataset:
     """Return a dataset as it is, and read anything else.
 
     Parameters
@@ -189,7 +194,10 @@ def as_dataset(data: Any, **options: Any) -> Dataset:
     if not isinstance(data, Dataset):
         return read(data, **options)
     if options:
-        raise ParameterError(f"{listed(options)} cannot be given for a Dataset: call mapdag.read to read it anew")
+        raise ParameterError(
+            f"{listed(list(options))} cannot be given for a Dataset, which has been read: give the table itself, "
+            f"or {', '.join(f'{name}=' for name in options)} to mapdag.read"
+        )
     return data
 
 
@@ -256,11 +264,9 @@ def _cut_continuous(
 def _warn_if_header_is_data(columns: Sequence[Coded], source: str) -> None:
     """A file without a header loses its first row to the names; they then are levels like any others."""
     if all(column.name in column.levels for column in columns):
-        warnings.warn(
+        warn(
             f"the names of the columns ({listed([column.name for column in columns], 5)}) are values of these very "
             f"columns: if the first line of {source} holds data, put a line of names before it",
-            MapdagWarning,
-            stacklevel=3,
         )
 
 

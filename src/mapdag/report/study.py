@@ -25,7 +25,7 @@ from mapdag.report.parts import (
     table,
     warning,
 )
-from mapdag.study.progress import duration
+from mapdag.wording import duration
 
 if TYPE_CHECKING:
     from mapdag.paper.claims import Finding
