@@ -3,10 +3,11 @@
 `as_dataset` is for functions that take either, with the options of `read` (`ReadingOptions`) for the latter.
 """
 
+from mapdag.data.codings import Coding
 from mapdag.data.cuts import Cuts
 from mapdag.data.dataset import Dataset
 from mapdag.data.discretization import discretize
 from mapdag.data.options import ReadingOptions, split_options
 from mapdag.data.reader import as_dataset, read
 
-__all__ = ["Cuts", "Dataset", "ReadingOptions", "as_dataset", "discretize", "read", "split_options"]
+__all__ = ["Coding", "Cuts", "Dataset", "ReadingOptions", "as_dataset", "discretize", "read", "split_options"]
