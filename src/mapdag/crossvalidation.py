@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mapdag.checks import check_whole
-from mapdag.data import as_dataset, split_options
+from mapdag.data import Dataset, as_dataset, split_options
+from mapdag.data.reader import prepare
 from mapdag.errors import ParameterError
 from mapdag.networks import fit
-from mapdag.notices import said_once
+from mapdag.notices import said_once, unsaid
 from mapdag.objective import parse
 from mapdag.progress import OnCount, shown
 from mapdag.search import Plan, SearchOptions
@@ -23,9 +24,9 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from mapdag.contracts import Likelihood, Objective
-    from mapdag.data import Dataset
 
     Floats = NDArray[np.float64]
+    Counts = NDArray[np.int64] | NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,10 @@ def cross_validate(
     progress : bool or callable
         True shows a bar; a function is called with the number of folds done and all of them.
     **options
-        As in `learn`.
+        As in `learn`. Where ``discretize`` chooses the cuts of continuous columns, it does so in each fold, from the
+        rows that are not held out; the held-out ones are cut in the same places, those beyond the ends going to the
+        end intervals. (A `Dataset` has been cut already, by all rows.) Levels of the other columns are those of the
+        whole table.
 
     Examples
     --------
@@ -121,9 +125,9 @@ def cross_validate(
     scores = np.empty((len(goals), folds))
     arcs = np.empty((len(goals), folds), dtype=np.int64)
     with said_once(), shown(progress, lambda bar: bar.counter("folds")) as tell:
-        parts = list(_parts(as_dataset(data, **reading), folds, np.random.default_rng(seed)))
-        rows = np.array([float(test.total) for _, test in parts])
-        for held_out, (train, test) in enumerate(parts):
+        rows = np.empty(folds)
+        for held_out, (train, test) in enumerate(_parts(data, reading, folds, np.random.default_rng(seed))):
+            rows[held_out] = test.total
             for i, result in enumerate(plan.run(train, goals)):
                 scores[i, held_out] = fit(result.dag, train, alpha=alpha).log_likelihood(test)
                 arcs[i, held_out] = result.dag.n_arcs
@@ -132,8 +136,22 @@ def cross_validate(
     return CrossValidation(goals, scores, arcs, rows)
 
 
-def _parts(data: Dataset, folds: int, rng: np.random.Generator) -> Iterator[tuple[Dataset, Dataset]]:
-    """Deal the observations into folds: the rest and the fold, for each.
+def _parts(
+    data: Any, reading: dict[str, Any], folds: int, rng: np.random.Generator
+) -> Iterator[tuple[Dataset, Dataset]]:
+    """Give the rest and the fold, for each fold; where cuts are to be chosen, the rest alone decides."""
+    chosen_anew = not isinstance(data, Dataset) and reading.get("discretize") is not None
+    prepared = prepare(data, **reading) if chosen_anew else None
+    table = as_dataset(data, **reading) if prepared is None else prepared.dataset()
+    for rest, fold in _deal(table, folds, rng):
+        if prepared is not None:
+            with unsaid():  # of the whole table it was said; and rows beyond the ends are to be expected
+                table = prepared.dataset(rest)
+        yield _part(table, rest), _part(table, fold)
+
+
+def _deal(data: Dataset, folds: int, rng: np.random.Generator) -> Iterator[tuple[Counts, Counts]]:
+    """Deal the observations into folds: how much each row counts in the rest, and in the fold.
 
     A row that stands for several observations (whole weights) is split between folds; one with a fractional weight is
     not.
@@ -141,9 +159,10 @@ def _parts(data: Dataset, folds: int, rng: np.random.Generator) -> Iterator[tupl
     if data.weights is None or data.weights.dtype.kind == "f":
         if folds > data.n_rows:
             raise ParameterError(f"folds must not exceed the number of rows ({data.n_rows}), got {folds}")
+        each = np.ones(data.n_rows, dtype=np.int64) if data.weights is None else data.weights
         fold = rng.permutation(np.arange(data.n_rows) % folds)
         for held_out in range(folds):
-            yield data.take(fold != held_out), data.take(fold == held_out)
+            yield each * (fold != held_out), each * (fold == held_out)
         return
     if folds > data.total:
         raise ParameterError(f"folds must not exceed the number of observations ({data.total}), got {folds}")
@@ -153,8 +172,11 @@ def _parts(data: Dataset, folds: int, rng: np.random.Generator) -> Iterator[tupl
         size = (int(data.total) - held_out - 1) // folds + 1  # the first folds get one more where they are not even
         mine = rng.multivariate_hypergeometric(left, size, method="marginals")
         left -= mine
-        yield _weighted(data, weights - mine), _weighted(data, mine)
+        yield weights - mine, mine
 
 
-def _weighted(data: Dataset, weights: NDArray[np.int64]) -> Dataset:
-    return type(data)(data.names, data.levels, data.codes, weights)
+def _part(data: Dataset, counts: Counts) -> Dataset:
+    """Return the rows that count, each as much as it does."""
+    if data.weights is None:
+        return data.take(counts > 0)
+    return Dataset(data.names, data.levels, data.codes, counts, data.codings)

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from mapdag.errors import MapdagWarning
@@ -34,6 +34,8 @@ class Call:
         What Python knows of the warnings of that module.
     said : set of str
         The warnings so far.
+    mute : bool
+        Whether nothing more is to be said.
     """
 
     filename: str
@@ -41,6 +43,7 @@ class Call:
     module: str
     registry: dict[Any, Any] = field(repr=False)
     said: set[str] = field(default_factory=set, repr=False)
+    mute: bool = False
 
     def join(self) -> None:
         """Let what this thread does be part of the call; threads do not know who started them."""
@@ -65,13 +68,23 @@ def said_once() -> Iterator[Call]:
         _current.reset(token)
 
 
+@contextmanager
+def unsaid() -> Iterator[None]:
+    """Leave warnings unsaid as long as this lasts: what they say has been said, or is meant to be."""
+    token = _current.set(replace(_call(), mute=True))
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
 def warn(*parts: Any) -> None:
     """Warn of a result that is right but probably not what was meant; a message is made of parts, see `Message`."""
     call = _current.get() or _call()
     message = MapdagWarning(*parts)
-    if str(message) not in call.said:
+    if not call.mute and str(message) not in call.said:
         call.said.add(str(message))
-        warnings.warn_explicit(message, None, call.filename, call.line, call.module, call.registry)  # type: ignore[call-overload]
+        warnings.warn_explicit(message, None, call.filename, call.line, call.module, call.registry)
 
 
 def _call() -> Call:

@@ -6,7 +6,7 @@ import gzip
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -130,6 +130,71 @@ def read(
     >>> data.levels["sex"], data.levels["cough"]
     (('f', 'm'), ('no', 'yes', 'unsure'))
     """
+    return prepare(
+        source,
+        levels=levels,
+        like=like,
+        weights=weights,
+        drop=drop,
+        missing=missing,
+        missing_values=missing_values,
+        discretize=discretize,
+        codes=codes,
+        max_levels=max_levels,
+        separator=separator,
+        encoding=encoding,
+    ).dataset()
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A table that has been read but for where its continuous columns are cut.
+
+    Attributes
+    ----------
+    columns : sequence of Coded or Continuous
+        Of the rows that remain.
+    discretizer : Discretizer
+        How the continuous ones are to be cut.
+    options : ReadOptions
+    weights : array, optional
+        Of the rows that remain.
+    """
+
+    columns: Sequence[Coded | Continuous]
+    discretizer: Discretizer
+    options: ReadOptions
+    weights: Weights | None
+
+    def dataset(self, counting: NDArray[Any] | None = None) -> Dataset:
+        """Cut the continuous columns.
+
+        Parameters
+        ----------
+        counting : array of shape (rows,), optional
+            How much each row counts where cuts are chosen; its weight unless given. All rows are cut there.
+        """
+        chosen_by = self.weights if counting is None else counting
+        coded = _cut_continuous(self.columns, self.discretizer, self.options, chosen_by)
+        return _assemble(coded, [column.name for column in self.columns], self.weights)
+
+
+def prepare(
+    source: Any,
+    *,
+    levels: Any = None,
+    like: Any = None,
+    weights: str | ArrayLike | None = None,
+    drop: str | Iterable[str] = (),
+    missing: Literal["error", "drop", "level"] = "error",
+    missing_values: str | Iterable[Any] = (),
+    discretize: Discretization | None = None,
+    codes: bool | None = None,
+    max_levels: int = 256,
+    separator: str | None = None,
+    encoding: str | None = None,
+) -> Prepared:
+    """Read a table, but do not cut its continuous columns yet; options as in `read`."""
     if missing not in {"error", "drop", "level"}:
         raise ParameterError(f'missing must be "error", "drop" or "level", got {missing!r}')
     if not isinstance(max_levels, int | np.integer) or not 2 <= max_levels <= MAX_LEVELS:
@@ -165,14 +230,12 @@ def read(
         columns = emptied(held)
     found = [interpret(column, options, problems) for column in columns]
     problems.raise_any()
-    coded = _cut_continuous(
-        [column for column in found if column is not None], discretizer.knowing(known), options, row_weights
-    )
     if note is not None:
         warn(*note.parts)
     if table.header:
-        _warn_if_header_is_data(coded, table.called)
-    return _assemble(coded, list(positions), row_weights)
+        _warn_if_header_is_data(found, table.called)
+    kept = [column for column in found if column is not None]
+    return Prepared(kept, discretizer.knowing(known), options, row_weights)
 
 
 def as_dataset(data: Any, **options: Unpack[ReadingOptions]) -> Dataset:
@@ -268,9 +331,10 @@ def _cut_continuous(
     return coded
 
 
-def _warn_if_header_is_data(columns: Sequence[Coded], source: str) -> None:
+def _warn_if_header_is_data(found: Sequence[Coded | Continuous | None], source: str) -> None:
     """A file without a header loses its first row to the names; they then are levels like any others."""
-    if all(column.name in column.levels for column in columns):
+    columns = [column for column in found if isinstance(column, Coded) and column.name in column.levels]
+    if len(columns) == len(found):
         warn(
             f"the names of the columns ({listed([column.name for column in columns], 5)}) are values of these very "
             f"columns: if the first line of {source} holds data, put a line of names before it",
