@@ -25,6 +25,7 @@ from mapdag.vocabulary.peers import (
 F = TypeVar("F", bound=Callable[..., Any])
 
 _OF_OBJECTIVE = ("objective", "alpha", "prior", "beta", "k")  # what peers give apart, and an objective says at once
+_NEAR = 0.7  # how much alike names must be to be taken for each other
 _DEFAULT = "Support(m=3)+MU(c=1)+BDs(alpha={})"
 
 
@@ -69,7 +70,9 @@ def unknown_options(function: str, options: Mapping[str, Any], known: Sequence[s
     if together:
         parts += [f"no option {' or '.join(map(repr, together))}: ", *_objective(unknown, together, known, str(goal))]
     for name in [name for name in unknown if name not in together]:
-        parts += ["; " * (len(parts) > 1), f"no option {name!r}", *_explained(name, unknown[name], known, options)]
+        told = _explained(name, unknown[name], known, options)
+        told = told or [f"; it takes {', '.join(known)}"]
+        parts += ["; " * (len(parts) > 1), f"no option {name!r}", *told]
     return ParameterError(*parts)
 
 
@@ -86,7 +89,7 @@ def name_hint(name: str, names: Iterable[str]) -> str:
     return _near(name, names)
 
 
-def score_hint(name: str) -> str:
+def score_hint(name: Any) -> str:
     """What a score of a peer is here; nothing where it is unknown.
 
     >>> score_hint("bic-d"), score_hint("BDeuScore"), score_hint("HEX")
@@ -112,7 +115,7 @@ def flag_hint(flag: str, known: Iterable[str]) -> str:
         called = FLAGS.get(here, f"--{here.replace('_', '-')}")
         if called in flags:
             return f"that is called {called} here"
-    near = get_close_matches(flag, flags, 1)
+    near = get_close_matches(flag, flags, 1, _NEAR)
     return f"did you mean {near[0]}?" if near else ""
 
 
@@ -160,10 +163,18 @@ def _explained(name: str, value: Any, known: Sequence[str], given: Mapping[str, 
     """Say what one option is called here, with its value where it can be written."""
     here = next((each for each in OPTIONS.get(name, ()) if each in known), None)
     if here is None:
-        remark = REMARKS.get(name)
-        return [f": {remark}"] if remark is not None else [_near(name, known)]
+        if name in REMARKS:
+            return [f": {REMARKS[name]}"]
+        near = get_close_matches(name, known, 1, _NEAR)
+        return [": did you mean ", *(_settings(near[0], value) or near), "?"] if near else []
     told: list[Any] = [f": that is called {here} here"]
     settings = _settings(here, value)
+    if here == "search" and not settings:
+        return [
+            *told,
+            "; there are ",
+            ", ".join(str(Setting(here, each)) for each in ("orders", "hc", "tabu", "exact")),
+        ]
     needed = {"restarts": "hc", "perturb": "hc", "memory": "tabu", "patience": "tabu"}.get(here)
     if settings and needed is not None and "search" in known and given.get("search") != needed:
         settings.insert(0, Setting("search", needed))
@@ -203,7 +214,7 @@ def _pairs(value: Any) -> list[tuple[str, str]] | None:
 
 
 def _near(name: str, names: Iterable[str]) -> str:
-    near = get_close_matches(name, list(names), 1)
+    near = get_close_matches(name, list(names), 1, _NEAR)
     return f"; did you mean {near[0]!r}?" if near else ""
 
 
