@@ -13,11 +13,11 @@ from mapdag.data import Dataset, as_dataset, split_options
 from mapdag.data.reader import prepare
 from mapdag.errors import ParameterError
 from mapdag.networks import fit
-from mapdag.notices import said_once, unsaid
+from mapdag.notices import unsaid
 from mapdag.objective import parse
 from mapdag.progress import OnCount, shown
+from mapdag.public import public
 from mapdag.search import Plan, SearchOptions
-from mapdag.vocabulary import takes_only
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -77,7 +77,7 @@ class CrossValidation:
         return "\n".join(lines)
 
 
-@takes_only(SearchOptions)
+@public(SearchOptions)
 def cross_validate(
     data: Any,
     objectives: Sequence[str | Objective | Likelihood],
@@ -124,7 +124,7 @@ def cross_validate(
     plan = Plan.make(**searching, seed=seed, threads=threads, catch_interrupt=False)
     scores = np.empty((len(goals), folds))
     arcs = np.empty((len(goals), folds), dtype=np.int64)
-    with said_once(), shown(progress, lambda bar: bar.counter("folds")) as tell:
+    with shown(progress, lambda bar: bar.counter("folds")) as tell:
         rows = np.empty(folds)
         for held_out, (train, test) in enumerate(_parts(data, reading, folds, np.random.default_rng(seed))):
             rows[held_out] = test.total

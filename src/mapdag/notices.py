@@ -1,7 +1,7 @@
 """Warnings: each is said once in a call, and points at the line of the caller's code that the call is on.
 
-Every warning of the package goes through `warn`. The commands and functions that do one thing many times, over folds,
-resamples or objectives, do it within `said_once`.
+Every warning of the package goes through `warn`. What is one call to the user runs within `said_once`, whatever it does
+many times: over folds, resamples or objectives.
 """
 
 from __future__ import annotations

@@ -18,8 +18,8 @@ from mapdag.graphs import DAG
 from mapdag.notices import said_once
 from mapdag.objective import DEFAULT, parse
 from mapdag.progress import OnCount, shown
+from mapdag.public import public
 from mapdag.search import Plan, SearchOptions
-from mapdag.vocabulary import takes_only
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -135,7 +135,7 @@ class Bootstrap:
         return "\n".join([head, "strength direction", *lines])
 
 
-@takes_only(SearchOptions)
+@public(SearchOptions)
 def bootstrap(
     data: Any,
     objective: str | Objective | Likelihood = DEFAULT,

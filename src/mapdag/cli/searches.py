@@ -122,8 +122,11 @@ def cv(
     """Compare objectives by the log-likelihood of held-out rows."""
     table = read_table()
     with bar(quiet=json, lines=False) as shown:
-        tell = shown.counter("folds")
-        found = md.cross_validate(table, score, folds=folds, alpha=alpha, progress=tell, **search(table))
+        options = {**search(table), "folds": folds, "alpha": alpha, "progress": shown.counter("folds")}
+        if read_table.options["discretize"] is None:
+            found = md.cross_validate(table, score, **options)
+        else:  # the table itself, so that each fold is cut for itself
+            found = md.cross_validate(read_table.source, score, **read_table.reading(), **options)
     if not json:
         typer.echo(str(found))
         return

@@ -16,7 +16,7 @@ from mapdag.data.problems import Problems, unknown_names
 from mapdag.data.source import chosen_columns, open_source
 from mapdag.errors import DataError, ParameterError
 from mapdag.notices import warn
-from mapdag.vocabulary import takes_only
+from mapdag.public import public
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -187,7 +187,7 @@ def cut(column: Continuous, cuts: Cuts) -> Coded:
     return Coded(column.name, codes, labels, Coding("integer" if column.whole else "float", cuts[column.name]))
 
 
-@takes_only()
+@public()
 def discretize(
     table: Any,
     method: str = "quantile",

@@ -31,7 +31,7 @@ from mapdag.data.rows import Weights, emptied, find_remaining, leave_out, read_w
 from mapdag.data.source import chosen_columns, open_source
 from mapdag.errors import DataError, MapdagWarning, ParameterError, Setting
 from mapdag.notices import warn
-from mapdag.vocabulary import takes_only
+from mapdag.public import public
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from mapdag.data.options import ReadingOptions
 
 
-@takes_only()
+@public()
 def read(
     source: Any,
     *,
@@ -262,9 +262,10 @@ def as_dataset(data: Any, **options: Unpack[ReadingOptions]) -> Dataset:
     if not isinstance(data, Dataset):
         return read(data, **options)
     if options:
+        named = ", ".join(f"{name}=" for name in options)
         raise ParameterError(
-            f"{listed(list(options))} cannot be given for a Dataset, which has been read: give the table itself, "
-            f"or {', '.join(f'{name}=' for name in options)} to mapdag.read"
+            f"{named} cannot be given for a Dataset, which has been read: give the table itself instead, or {named} to "
+            "mapdag.read"
         )
     return data
 

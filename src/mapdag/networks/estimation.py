@@ -13,7 +13,7 @@ from mapdag.errors import NetworkError, ParameterError
 from mapdag.networks.cpts import Floats, check_size, configuration_text
 from mapdag.networks.inputs import cell_numbers, needed_columns
 from mapdag.networks.network import BayesianNetwork
-from mapdag.vocabulary import takes_only
+from mapdag.public import public
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,7 +28,7 @@ Unobserved = Literal["uniform", "error", "nan"]
 _GRAPH_ALONE = "; files of a graph alone can hold it without the tables: .csv, .dot, .txt or .json (mapdag.write_graph)"
 
 
-@takes_only(ReadingOptions)
+@public(ReadingOptions)
 def fit(
     dag: DAG,
     data: Any,

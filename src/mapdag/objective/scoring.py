@@ -12,7 +12,7 @@ from mapdag.errors import GraphError
 from mapdag.families import FamilyScores
 from mapdag.objective.notation import DEFAULT, parse
 from mapdag.objective.support import thin_families
-from mapdag.vocabulary import takes_only
+from mapdag.public import public
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,7 +61,7 @@ class Score(float):
 def score(dag: DAG, data: Any, objective: Goal = ..., **reading: Unpack[ReadingOptions]) -> Score: ...
 @overload
 def score(dag: DAG, data: Any, objective: Sequence[Goal], **reading: Unpack[ReadingOptions]) -> tuple[Score, ...]: ...
-@takes_only(ReadingOptions)
+@public(ReadingOptions)
 def score(
     dag: DAG, data: Any, objective: Goal | Sequence[Goal] = DEFAULT, **reading: Unpack[ReadingOptions]
 ) -> Score | tuple[Score, ...]:

@@ -12,16 +12,15 @@ from typing import TYPE_CHECKING, Any, overload
 
 from mapdag.data import ReadingOptions, as_dataset, split_options
 from mapdag.errors import ParameterError, Setting
-from mapdag.notices import said_once
 from mapdag.objective import DEFAULT, parse
 from mapdag.progress import OnProgress, shown
+from mapdag.public import public
 from mapdag.search.canonical.columns import canonical_order
 from mapdag.search.climbing.search import climb_hills, walk_tabu
 from mapdag.search.constraints import Constraints, complete_start, make_rules
 from mapdag.search.exact.search import search_exactly
 from mapdag.search.frame.options import Options
 from mapdag.search.orders.search import search_orders
-from mapdag.vocabulary import takes_only
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -116,8 +115,8 @@ class Plan:
 
     @contextmanager
     def begun(self) -> Iterator[Options]:
-        """Give the options of one run, its progress shown if that was asked for; it warns of everything once."""
-        with said_once(), shown(self.options.progress, lambda bar: bar.search) as tell:
+        """Give the options of one run, its progress shown if that was asked for."""
+        with shown(self.options.progress, lambda bar: bar.search) as tell:
             yield replace(self.options, progress=tell)
 
     def run(self, data: Dataset, goals: Sequence[Goal]) -> tuple[Result, ...]:
@@ -148,7 +147,7 @@ class Plan:
 def learn(data: Any, objective: Goal = ..., **options: Unpack[LearnOptions]) -> Result: ...
 @overload
 def learn(data: Any, objective: Sequence[Goal], **options: Unpack[LearnOptions]) -> tuple[Result, ...]: ...
-@takes_only(LearnOptions)
+@public(LearnOptions)
 def learn(
     data: Any, objective: Goal | Sequence[Goal] = DEFAULT, **options: Unpack[LearnOptions]
 ) -> Result | tuple[Result, ...]:
@@ -208,15 +207,14 @@ def learn(
     (('rain', 'wet'),)
     """
     reading, searching = split_options(options)
-    with said_once():
-        plan = Plan.make(**searching)
-        table = as_dataset(data, **reading)
-        if isinstance(objective, Sequence) and not isinstance(objective, str):
-            return plan.run(table, objective)
-        return plan.run(table, [objective])[0]
+    plan = Plan.make(**searching)
+    table = as_dataset(data, **reading)
+    if isinstance(objective, Sequence) and not isinstance(objective, str):
+        return plan.run(table, objective)
+    return plan.run(table, [objective])[0]
 
 
-@takes_only(LearnOptions, but=["search"])
+@public(LearnOptions, but=["search"])
 def hill_climb(data: Any, objective: Goal = DEFAULT, **options: Unpack[LearnOptions]) -> Result:
     """Learn by hill climbing over single-arc additions, deletions and reversals; options as in `learn`.
 
@@ -230,7 +228,7 @@ def hill_climb(data: Any, objective: Goal = DEFAULT, **options: Unpack[LearnOpti
     return learn(data, objective, **options)
 
 
-@takes_only(LearnOptions, but=["search"])
+@public(LearnOptions, but=["search"])
 def tabu(data: Any, objective: Goal = DEFAULT, **options: Unpack[LearnOptions]) -> Result:
     """Learn by tabu search, which goes on where hill climbing stops; options as in `learn`.
 

@@ -15,13 +15,13 @@ from mapdag.errors import ParameterError
 from mapdag.graphs import DAG
 from mapdag.objective import DEFAULT, USUAL, ThinFamily, most_configurations, parse
 from mapdag.priors import MU
+from mapdag.public import public
 from mapdag.scores import BDeu, BDs
 from mapdag.theory.count_tables import family_counter
 from mapdag.theory.effective import effective_alpha, effective_degrees_of_freedom, effective_parameters
 from mapdag.theory.factors import all_log_prior_odds, log_bdeu_factor, log_bds_factor, log_factor
 from mapdag.theory.marginal import log_bds_over_bdeu
 from mapdag.theory.summary import summary
-from mapdag.vocabulary import takes_only
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -184,7 +184,7 @@ class Diagnosis:
         return tuple(a for a in self.arcs if a.log_odds > 0 and a.beta_needed >= smallest)
 
 
-@takes_only(ReadingOptions)
+@public(ReadingOptions)
 def diagnose(
     graph: Any,
     data: Any = None,

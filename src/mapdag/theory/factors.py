@@ -10,11 +10,11 @@ from mapdag.data import ReadingOptions, as_dataset
 from mapdag.errors import ParameterError
 from mapdag.families import FamilyScores
 from mapdag.objective import DEFAULT, align, parse
+from mapdag.public import public
 from mapdag.scores import BDeu, BDs
 from mapdag.theory.alphas import of_pair
 from mapdag.theory.effective import effective_degrees_of_freedom, effective_parameters
 from mapdag.theory.marginal import Limits, log_bdeu_leading
-from mapdag.vocabulary import takes_only
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from mapdag.graphs import DAG
 
 
-@takes_only(ReadingOptions)
+@public(ReadingOptions)
 def log_bayes_factor(
     dag: DAG,
     data: Any,

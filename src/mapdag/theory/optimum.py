@@ -12,9 +12,9 @@ import numpy as np
 from mapdag.checks import check_positive, check_whole
 from mapdag.data import ReadingOptions, as_dataset
 from mapdag.notices import warn
+from mapdag.public import public
 from mapdag.theory.count_tables import family_counter
 from mapdag.theory.effective import effective_parameters
-from mapdag.vocabulary import takes_only
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mapdag.graphs import DAG
 
 
-@takes_only(ReadingOptions)
+@public(ReadingOptions)
 def alpha_star(dag: DAG, data: Any, **reading: Unpack[ReadingOptions]) -> float:
     """Steck's (2008) optimal imaginary sample size for BDeu, given a graph; how to read the table as in `mapdag.read`.
 

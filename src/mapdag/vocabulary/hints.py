@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from numbers import Real
-from typing import Any, TypeVar
+from typing import Any
 
 from mapdag.errors import ParameterError, Setting
 from mapdag.vocabulary.peers import (
@@ -22,39 +20,9 @@ from mapdag.vocabulary.peers import (
     SEARCHES,
 )
 
-F = TypeVar("F", bound=Callable[..., Any])
-
 _OF_OBJECTIVE = ("objective", "alpha", "prior", "beta", "k")  # what peers give apart, and an objective says at once
 _NEAR = 0.7  # how much alike names must be to be taken for each other
 _DEFAULT = "Support(m=3)+MU(c=1)+BDs(alpha={})"
-
-
-def takes_only(*groups: type, but: Sequence[str] = ()) -> Callable[[F], F]:
-    """Let a function explain names of options that it does not have.
-
-    Parameters
-    ----------
-    *groups : TypedDict
-        The options that its ``**options`` may be.
-    but : sequence of str
-        Those among them that it does not take.
-    """
-
-    def decorate(function: F) -> F:
-        named = [p.name for p in inspect.signature(function).parameters.values() if p.kind is not p.VAR_KEYWORD]
-        several = [name for group in groups for name in group.__annotations__ if name not in but]
-        known = tuple(dict.fromkeys([*named, *several]))
-
-        @functools.wraps(function)
-        def call(*arguments: Any, **options: Any) -> Any:
-            if not options.keys() <= set(known):
-                raise unknown_options(function.__name__, options, known)
-            return function(*arguments, **options)
-
-        wrapped: Any = call
-        return wrapped
-
-    return decorate
 
 
 def unknown_options(function: str, options: Mapping[str, Any], known: Sequence[str]) -> ParameterError:

@@ -12,10 +12,10 @@ import numpy as np
 from mapdag.data import as_dataset, split_options
 from mapdag.errors import CapacityError, GraphError, MapdagError, ParameterError
 from mapdag.objective import DEFAULT, parse
+from mapdag.public import public
 from mapdag.search.exact.lattice import Lattice
 from mapdag.search.frame.watch import EarlyEnd
 from mapdag.search.plan import LearnOptions, Plan
-from mapdag.vocabulary import takes_only
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -81,7 +81,7 @@ class ArcPosteriors:
                     yield ArcProbability(start, end, float(self.probabilities[i, j]))
 
 
-@takes_only(LearnOptions, but=["search"])
+@public(LearnOptions, but=["search"])
 def arc_posteriors(
     data: Any, objective: Goal = DEFAULT, *, over: Literal["orders", "dags"] = "orders", **options: Unpack[LearnOptions]
 ) -> ArcPosteriors:

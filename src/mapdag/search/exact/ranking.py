@@ -18,10 +18,10 @@ from mapdag.checks import check_whole
 from mapdag.data import as_dataset, split_options
 from mapdag.graphs.masks import members
 from mapdag.objective import DEFAULT, parse
+from mapdag.public import public
 from mapdag.search.exact.lattice import TIE, Lattice
 from mapdag.search.exact.search import best_within, climb_instead, result_of
 from mapdag.search.plan import LearnOptions, Plan
-from mapdag.vocabulary import takes_only
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 _FAVOURITES = 1 << 14  # families of a child that are kept in order
 
 
-@takes_only(LearnOptions, but=["search"])
+@public(LearnOptions, but=["search"])
 def best_dags(
     data: Any, objective: Goal = DEFAULT, *, k: int = 10, **options: Unpack[LearnOptions]
 ) -> tuple[Result, ...]:
