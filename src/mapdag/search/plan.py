@@ -208,10 +208,10 @@ def learn(
     """
     reading, searching = split_options(options)
     plan = Plan.make(**searching)
-    table = as_dataset(data, **reading)
-    if isinstance(objective, Sequence) and not isinstance(objective, str):
-        return plan.run(table, objective)
-    return plan.run(table, [objective])[0]
+    several = isinstance(objective, Sequence) and not isinstance(objective, str)
+    goals = [parse(each) for each in (objective if several else [objective])]  # type: ignore[union-attr,arg-type]
+    found = plan.run(as_dataset(data, **reading), goals)
+    return found if several else found[0]
 
 
 @public(LearnOptions, but=["search"])

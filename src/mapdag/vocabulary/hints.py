@@ -21,6 +21,7 @@ from mapdag.vocabulary.peers import (
 )
 
 _OF_OBJECTIVE = ("objective", "alpha", "prior", "beta", "k")  # what peers give apart, and an objective says at once
+_MOST = 10  # items of a list that is written out
 _NEAR = 0.7  # how much alike names must be to be taken for each other
 _DEFAULT = "Support(m=3)+MU(c=1)+BDs(alpha={})"
 
@@ -33,10 +34,14 @@ def unknown_options(function: str, options: Mapping[str, Any], known: Sequence[s
     """
     unknown = {name: value for name, value in options.items() if name not in known}
     goal = next((name for name in ("objective", "objectives") if name in known), None)
-    together = [name for name in unknown if goal is not None and _part(name, known) is not None]
+    owned = () if any(_part(name, ()) == "objective" for name in unknown) else known
+    together = [name for name in unknown if goal is not None and _part(name, owned) is not None]
     parts: list[Any] = [f"{function} has "]
     if together:
-        parts += [f"no option {' or '.join(map(repr, together))}: ", *_objective(unknown, together, known, str(goal))]
+        parts += [
+            f"no option {' or '.join(map(repr, together))}: ",
+            *_objective({_part(name, owned): unknown[name] for name in together}, "alpha" in together, str(goal)),
+        ]
     for name in [name for name in unknown if name not in together]:
         told = _explained(name, unknown[name], known, options)
         told = told or [f"; it takes {', '.join(known)}"]
@@ -90,23 +95,22 @@ def flag_hint(flag: str, known: Iterable[str]) -> str:
 # Options --------------------------------------------------------------------------------------------------------------
 
 
-def _part(name: str, known: Sequence[str]) -> str | None:
-    """Which part of an objective an option stands for, if it does."""
-    if any(here in known and here not in ("objective", "objectives") for here in OPTIONS.get(name, ())):
+def _part(name: str, owned: Sequence[str]) -> str | None:
+    """Which part of an objective an option stands for, unless it stands for an option that the function has."""
+    if any(here in owned and not here.startswith("objective") for here in OPTIONS.get(name, ())):
         return None
     return next((here for here in (*OPTIONS.get(name, ()), name) if here in _OF_OBJECTIVE), None)
 
 
-def _objective(unknown: Mapping[str, Any], names: Sequence[str], known: Sequence[str], goal: str) -> list[Any]:
-    """Say what the objective is that peers give in parts."""
-    given = {_part(name, known): unknown[name] for name in names}
+def _objective(given: Mapping[str | None, Any], is_ours: bool, goal: str) -> list[Any]:
+    """Say what the objective is that peers give in parts; an alpha that is called so is that of our default."""
     alpha, beta, k = (
         f"{given[name]:g}" if isinstance(given.get(name), Real) else "" for name in ("alpha", "beta", "k")
     )
     score, prior = given.get("objective"), given.get("prior")
     text = ""
     if score is None and prior is None and not beta and not k:
-        text = _DEFAULT.format(alpha or 1) if "alpha" in names or not alpha else f"U+BDeu({alpha})"
+        text = _DEFAULT.format(alpha or 1) if is_ours or not alpha else f"U+BDeu({alpha})"
     elif score is not None and _plain(score) in NO_SCORES:
         return [f"the score {_called(score)!r} is not here: {NO_SCORES[_plain(score)]}"]
     elif score is not None and _plain(score) not in SCORES:
@@ -138,11 +142,7 @@ def _explained(name: str, value: Any, known: Sequence[str], given: Mapping[str, 
     told: list[Any] = [f": that is called {here} here"]
     settings = _settings(here, value)
     if here == "search" and not settings:
-        return [
-            *told,
-            "; there are ",
-            ", ".join(str(Setting(here, each)) for each in ("orders", "hc", "tabu", "exact")),
-        ]
+        return [*told, f", one of {', '.join(dict.fromkeys(SEARCHES.values()))}"]
     needed = {"restarts": "hc", "perturb": "hc", "memory": "tabu", "patience": "tabu"}.get(here)
     if settings and needed is not None and "search" in known and given.get("search") != needed:
         settings.insert(0, Setting("search", needed))
@@ -158,17 +158,18 @@ def _settings(here: str, value: Any) -> list[Setting]:
         word = {"search": SEARCHES, "method": ESTIMATORS}[here].get(_plain(value))
         return [] if word is None else [Setting(here, word)]
     if here == "progress":
-        return [Setting(here, bool(value))]
+        return [Setting(here, bool(value))] if isinstance(value, int) else []
     if here == "threads":
         return [Setting(here, value if isinstance(value, int) and value > 0 else None)]
     if here == "missing":
-        return [Setting(here, "drop")] if value in (True, "drop", "omit") else []
+        return [Setting(here, "drop")] if value is True or _called(value) in ("drop", "omit", "na.omit") else []
     if here == "discretize" and isinstance(value, int):
         return [Setting(here, f"quantile({value})")]
     if here == "seed":
         return [Setting(here, value)] if isinstance(value, int) and value >= 0 else []
-    plain = isinstance(value, (str, int, float, list, tuple, dict))
-    return [Setting(here, value)] if plain else []
+    several = isinstance(value, (list, tuple, dict))
+    written = len(value) <= _MOST if several else isinstance(value, (str, int, float))
+    return [Setting(here, value)] if written else []
 
 
 def _pairs(value: Any) -> list[tuple[str, str]] | None:
@@ -178,7 +179,7 @@ def _pairs(value: Any) -> list[tuple[str, str]] | None:
         pairs = [(a, b) for a, b in rows]
     except (TypeError, ValueError):
         return None
-    return pairs if len(pairs) <= 10 and all(isinstance(end, str) for pair in pairs for end in pair) else None
+    return pairs if len(pairs) <= _MOST and all(isinstance(end, str) for pair in pairs for end in pair) else None
 
 
 def _near(name: str, names: Iterable[str]) -> str:
@@ -194,4 +195,4 @@ def _called(value: Any) -> str:
 def _plain(value: Any) -> str:
     """A name as the tables have it."""
     word = _called(value).lower()
-    return (word.removesuffix("score").rstrip("_") or word) if word not in SCORES else word
+    return (word.removesuffix("score").rstrip("_-") or word) if word not in SCORES else word
