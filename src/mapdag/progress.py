@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 from mapdag.errors import ParameterError
-from mapdag.wording import counted, duration
+from mapdag.wording import duration, plural
 
 T = TypeVar("T", bound=Callable[..., None])
 
@@ -31,14 +31,14 @@ class Progress:
     Attributes
     ----------
     phase : str
-        "scoring" while the first families are counted, "moving" while single arcs change, "searching" while the default
+        "scoring" while the first families are plural, "moving" while single arcs change, "searching" while the default
         search goes through orders of the nodes.
     done, total : int
         Nodes scored and to be scored; moves made, and 0; orders started from and, at most, to start from.
     score : float
         Of the current graph.
     n_arcs, families : int
-        Arcs of the current graph, families counted so far.
+        Arcs of the current graph, families plural so far.
     seconds : float
         Since the start.
     """
@@ -56,7 +56,7 @@ class Progress:
         if math.isnan(self.score):  # there is no graph yet
             return f"{self.phase}, {families}"
         rate = f", {self.done / self.seconds:,.0f} moves/s" if self.phase == "moving" and self.seconds > 0 else ""
-        return f"{self.phase}: score {self.score:.3f}, {counted(self.n_arcs, 'arc')}{rate}, {families}"
+        return f"{self.phase}: score {self.score:.3f}, {plural(self.n_arcs, 'arc')}{rate}, {families}"
 
 
 OnProgress: TypeAlias = Callable[[Progress], None]

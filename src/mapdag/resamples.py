@@ -20,6 +20,7 @@ from mapdag.objective import DEFAULT, parse
 from mapdag.progress import OnCount, shown
 from mapdag.public import public
 from mapdag.search import Plan, SearchOptions
+from mapdag.wording import plural
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -131,7 +132,7 @@ class Bootstrap:
         lines = [
             f"{arc.strength:8.3f} {arc.direction:9.3f}  {arc.start} -> {arc.end}" for arc in self.arcs(above=limit)
         ]
-        head = f"{self.objective}, {self.replicates} replicates, threshold {limit:.3f}"
+        head = f"{self.objective}, {plural(self.replicates, 'replicate')}, threshold {limit:.3f}"
         return "\n".join([head, "strength direction", *lines])
 
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
-def counted(number: int, noun: str) -> str:
-    """Write a number and what is counted, in the plural where it is not one.
+def plural(number: int, noun: str) -> str:
+    """Write how many there are of something.
 
-    >>> counted(1, "arc"), counted(0, "arc"), counted(1234, "family")
+    >>> plural(1, "arc"), plural(0, "arc"), plural(1234, "family")
     ('1 arc', '0 arcs', '1,234 families')
     """
     if number == 1:
         return f"1 {noun}"
-    plural = f"{noun.removesuffix('y')}ies" if noun.endswith("y") else f"{noun}s"
-    return f"{number:,} {plural}"
+    return f"{number:,} " + (f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s")
 
 
 def duration(seconds: float) -> str:

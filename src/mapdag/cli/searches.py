@@ -28,6 +28,7 @@ from mapdag.cli.options import (
 )
 from mapdag.errors import MapdagError
 from mapdag.progress import bar
+from mapdag.wording import plural
 
 if TYPE_CHECKING:
     from mapdag import DAG, Bootstrap, Result
@@ -105,7 +106,7 @@ def bootstrap(
             }
         )
     else:
-        typer.echo(f"{found}\naveraged network: {averaged.n_arcs} arcs")
+        typer.echo(f"{found}\naveraged network: {plural(averaged.n_arcs, 'arc')}")
     if out is not None:
         md.write_graph(averaged, out)
 
@@ -223,7 +224,7 @@ def _describe(result: Result, strengths: Bootstrap | None) -> str:
         width = max(map(len, arcs), default=0)
         found = [float(known[index[a], index[b]]) for a, b in result.dag.arcs]
         arcs = [f"{arc:{width}}  {strength:.3f}" for arc, strength in zip(arcs, found, strict=True)]
-        arcs.append(f"strengths from {strengths.replicates} resamples, threshold {strengths.threshold:.3f}")
+        arcs.append(f"strengths from {plural(strengths.replicates, 'resample')}, threshold {strengths.threshold:.3f}")
     return "\n".join([str(result), *arcs])
 
 

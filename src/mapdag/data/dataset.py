@@ -14,6 +14,7 @@ from mapdag.data.labels import MAX_LEVELS, Codes, LevelsLike, Matcher, check_nam
 from mapdag.data.problems import listed, rows_text, unknown_names
 from mapdag.data.rows import Weights, check_weights, distinct_rows
 from mapdag.errors import DataError, ParameterError
+from mapdag.wording import plural
 
 if TYPE_CHECKING:
     import polars as pl
@@ -191,7 +192,7 @@ class Dataset:
         cards = self.cards
         levels = f"{cards.min()} levels each" if cards.min() == cards.max() else f"{cards.min()}-{cards.max()} levels"
         weighted = "" if self.weights is None else f", total weight {self.total:,}"
-        return f"Dataset({self.n_rows:,} rows, {self.n_columns:,} columns, {levels}{weighted})"
+        return f"Dataset({plural(self.n_rows, 'row')}, {plural(self.n_columns, 'column')}, {levels}{weighted})"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Dataset):

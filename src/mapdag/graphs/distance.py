@@ -63,7 +63,9 @@ class Comparison:
 
     Notes
     -----
-    A ratio 0/0 is 1.0 if there was nothing to find and nothing was found, else 0.0.
+    What is missing or extra is so with regard to the target, the first graph: `missing` are the pairs of nodes that
+    only the target joins, `extra` those that only the current graph joins; a reversed arc is neither. Reports use the
+    same words. A ratio 0/0 is 1.0 if there was nothing to find and nothing was found, else 0.0.
     """
 
     true_positives: int
@@ -76,9 +78,19 @@ class Comparison:
     shd: int
 
     @property
+    def missing(self) -> int:
+        """Pairs of nodes that are joined in the target and not in the current graph."""
+        return self.skeleton_false_negatives
+
+    @property
+    def extra(self) -> int:
+        """Pairs of nodes that are joined in the current graph and not in the target."""
+        return self.skeleton_false_positives
+
+    @property
     def hamming(self) -> int:
-        """The Hamming distance between the skeletons."""
-        return self.skeleton_false_positives + self.skeleton_false_negatives
+        """The Hamming distance between the skeletons: missing and extra."""
+        return self.missing + self.extra
 
     @property
     def precision(self) -> float:
@@ -111,12 +123,13 @@ class Comparison:
         return _f1(self.skeleton_true_positives, self.hamming)
 
     def __str__(self) -> str:
-        lines = [f"{'':8}  {'right':>6}  {'extra':>6}  {'missing':>7}  {'precision':>9}  {'recall':>6}  {'f1':>5}"]
-        fields = ("true_positives", "false_positives", "false_negatives", "precision", "recall", "f1")
+        lines = [f"{'':8}  {'right':>6}  {'precision':>9}  {'recall':>6}  {'f1':>5}"]
         for name, prefix in (("arcs", ""), ("skeleton", "skeleton_")):
-            right, extra, missing, precision, recall, f1 = (getattr(self, prefix + field) for field in fields)
-            lines.append(f"{name:8}  {right:6}  {extra:6}  {missing:7}  {precision:9.3f}  {recall:6.3f}  {f1:5.3f}")
-        lines.append(f"reversed {self.reversed}, SHD {self.shd}, Hamming {self.hamming}")
+            fields = ("true_positives", "precision", "recall", "f1")
+            right, precision, recall, f1 = (getattr(self, prefix + field) for field in fields)
+            lines.append(f"{name:8}  {right:6}  {precision:9.3f}  {recall:6.3f}  {f1:5.3f}")
+        wrong = f"missing {self.missing} (in the target only), extra {self.extra}, reversed {self.reversed}"
+        lines.append(f"{wrong}; SHD {self.shd}, Hamming {self.hamming}")
         return "\n".join(lines)
 
 
@@ -130,10 +143,10 @@ def compare(target: DAG | CPDAG, current: DAG | CPDAG) -> Comparison:
     --------
     >>> target = DAG.from_modelstring("[A][B|A][C|B][D|C]")
     >>> print(compare(target, DAG.from_modelstring("[A][C][B|A:C][D|A]")))
-               right   extra  missing  precision  recall     f1
-    arcs           1       2        2      0.333   0.333  0.333
-    skeleton       2       1        1      0.667   0.667  0.667
-    reversed 1, SHD 4, Hamming 2
+               right  precision  recall     f1
+    arcs           1      0.333   0.333  0.333
+    skeleton       2      0.667   0.667  0.667
+    missing 1 (in the target only), extra 1, reversed 1; SHD 4, Hamming 2
     """
     first, second = _aligned(_mixed(target), _mixed(current))
     wanted, found = first.adjacent_masks, second.adjacent_masks

@@ -17,6 +17,7 @@ from mapdag.errors import NetworkError, ParameterError
 from mapdag.graphs import DAG
 from mapdag.networks.cpts import TOLERANCE, Floats, check_size, check_tolerance, checked_cpt
 from mapdag.networks.distribution import level_code
+from mapdag.wording import plural
 
 if TYPE_CHECKING:
     import os
@@ -416,4 +417,4 @@ class BayesianNetwork:
 
     def __repr__(self) -> str:
         counts = ((len(self.nodes), "node"), (self.dag.n_arcs, "arc"), (self.n_parameters, "parameter"))
-        return f"BayesianNetwork({', '.join(f'{n:,} {what}' + 's' * (n != 1) for n, what in counts)})"
+        return f"BayesianNetwork({', '.join(plural(n, what) for n, what in counts)})"

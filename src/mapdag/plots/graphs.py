@@ -11,6 +11,7 @@ from mapdag.io.files import check_writable, write_file
 from mapdag.plots.drawing import PLAIN, Drawing, Link, compose, thickness
 from mapdag.plots.svg import PAPER
 from mapdag.plots.svg import to_svg as write_svg
+from mapdag.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -126,7 +127,7 @@ def _structure(graph: DAG | CPDAG | Result) -> DAG | CPDAG:
 
 def _title(graph: DAG | CPDAG | Result) -> str:
     structure = _structure(graph)
-    joined = f"{structure.n_arcs} arcs"
+    joined = plural(structure.n_arcs, "arc")
     if isinstance(structure, CPDAG):
-        joined += f" and {structure.n_edges} edges"
-    return f"Graph with {len(structure.nodes)} nodes and {joined}"
+        joined += f" and {plural(structure.n_edges, 'edge')}"
+    return f"Graph with {plural(len(structure.nodes), 'node')} and {joined}"

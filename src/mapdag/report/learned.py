@@ -30,11 +30,11 @@ from mapdag.report.parts import (
     how_it_was_made,
     number,
     picture,
-    plural,
     table,
     warning,
 )
 from mapdag.report.viewer import View, viewer
+from mapdag.wording import plural
 
 if TYPE_CHECKING:
     from mapdag.data import Dataset
@@ -307,7 +307,10 @@ def _details(result: Result, bootstrap: Bootstrap | None) -> list[tuple[str, Con
     details: list[tuple[str, Content]] = [
         ("objective", tag("code", str(result.objective))),
         ("data", f"{_rows(data)}, {plural(data.n_columns, 'column')}"),
-        ("search", f"{plural(len(result.trace), 'move')}, {result.families:,} families counted, {result.stopped}"),
+        (
+            "search",
+            f"{plural(len(result.trace), 'move')}, {plural(result.families, 'family')} counted, {result.stopped}",
+        ),
         ("time", f"{result.seconds:.3f} s"),
     ]
     if bootstrap is not None:

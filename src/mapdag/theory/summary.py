@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from mapdag.objective import thin_sentence
-from mapdag.wording import columns, counted
+from mapdag.wording import columns, plural
 
 if TYPE_CHECKING:
     from mapdag.theory.diagnosis import ArcSupport, Diagnosis
@@ -18,8 +18,8 @@ SHOWN = 20
 def summary(found: Diagnosis, *, limit: int | None = SHOWN) -> str:
     """Write what was found; of families and arcs the worst so many, or all of them."""
     sparse = found.sparse_families
-    rows = counted(int(found.n_rows), "row") if found.n_rows == int(found.n_rows) else f"{found.n_rows:g} rows"
-    families, arcs = counted(len(found.families), "node"), counted(len(found.arcs), "arc")
+    rows = plural(int(found.n_rows), "row") if found.n_rows == int(found.n_rows) else f"{found.n_rows:g} rows"
+    families, arcs = plural(len(found.families), "node"), plural(len(found.arcs), "arc")
     lines = [f"{found.objective}: {families}, {arcs}, {rows}"]
     if found.thin_families:
         lines.append(thin_sentence(found.thin_families, found.objective))
@@ -36,7 +36,7 @@ def summary(found: Diagnosis, *, limit: int | None = SHOWN) -> str:
     ]
     for some, what in told:
         named = ", ".join(f"{arc.start} -> {arc.end}" for arc in some[:_NAMED]) + ", ..." * (len(some) > _NAMED)
-        lines.append(f"{counted(len(some), 'arc')} {what}" + (f": {named}" if some else ""))
+        lines.append(f"{plural(len(some), 'arc')} {what}" + (f": {named}" if some else ""))
     if found.arcs:
         part = _part(len(found.arcs[:limit]), len(found.arcs))
         lines += ["", f"Arcs, the weakest first{part}", _arcs(found, limit)]

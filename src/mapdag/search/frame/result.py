@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from mapdag.graphs import meek_closure
 from mapdag.graphs.drawable import Drawable
 from mapdag.objective import USUAL, ThinFamily, thin_families, thin_sentence
+from mapdag.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -157,7 +158,7 @@ class Result(Drawable):
         return text
 
     def __repr__(self) -> str:
-        return f"<Result {self.objective}: {self.score:.4f}, {self.dag.n_arcs} arcs, {self.stopped}>"
+        return f"<Result {self.objective}: {self.score:.4f}, {plural(self.dag.n_arcs, 'arc')}, {self.stopped}>"
 
     def __str__(self) -> str:
         ended = "converged" if self.converged else f"stopped early ({self.stopped.replace('_', ' ')}), best so far"
@@ -165,10 +166,10 @@ class Result(Drawable):
             [
                 f"{self.objective}: {self.score:.4f} = {self.log_prior:.4f} (prior) + {self.log_likelihood:.4f}",
                 (
-                    f"{len(self.dag.nodes)} nodes, {self.dag.n_arcs} arcs: {len(self.compelled)} compelled, "
-                    f"{len(self.reversible)} reversible (their direction is not identified)"
+                    f"{plural(len(self.dag.nodes), 'node')}, {plural(self.dag.n_arcs, 'arc')}: "
+                    f"{len(self.compelled)} compelled, {len(self.reversible)} reversible (their direction is not identified)"
                 ),
-                f"{len(self.trace)} moves, {self.families} families, {self.seconds:.3f} s, {ended}",
+                f"{plural(len(self.trace), 'move')}, {plural(self.families, 'family')}, {self.seconds:.3f} s, {ended}",
                 *([thin_sentence(self.thin, self.objective)] if self.thin else []),
                 *(f"the data cannot tell apart: {', '.join(group)}" for group in self.alike),
             ]
