@@ -93,12 +93,13 @@ class Plan:
             raise ParameterError(f"order must be one of {', '.join(TIES)}, got {order!r}")
         limits = {name: given.pop(name) for name in _LIMITS if name in given}
         general = {name: given.pop(name) for name in _GENERAL if name in given}
-        parameters = inspect.signature(SEARCHES[search]).parameters.values()
-        known = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
+        special = {each: _special(each) for each in SEARCHES}
         for name in given:
-            if name not in known:
-                takes = ", ".join(known) or "no options of its own"
-                raise ParameterError(Setting("search", search), f" takes {takes}, not {name!r}")
+            if name not in special[search]:
+                takes = ", ".join(special[search]) or "no options of its own"
+                told = [Setting("search", search), f" takes {takes}, not {name!r}"]
+                owner = next((each for each in SEARCHES if name in special[each]), None)
+                raise ParameterError(*told, *([", which is for ", Setting("search", owner)] if owner else []))
         return cls(search, order, Options(constraints=Constraints(**limits), **general), given)
 
     def changed(self, **options: Any) -> Plan:
@@ -141,6 +142,12 @@ class Plan:
                 done.set()
                 options = replace(options, cancel=done)
         return tuple(replace(each, dag=each.dag.reordered(names), data=table, alike=alike) for each in results)
+
+
+def _special(search: str) -> list[str]:
+    """Options of one search that not every search has."""
+    parameters = inspect.signature(SEARCHES[search]).parameters.values()
+    return [each.name for each in parameters if each.kind is each.KEYWORD_ONLY]
 
 
 @overload

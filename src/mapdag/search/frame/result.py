@@ -162,14 +162,14 @@ class Result(Drawable):
 
     def __str__(self) -> str:
         ended = "converged" if self.converged else f"stopped early ({self.stopped.replace('_', ' ')}), best so far"
+        size = f"{plural(len(self.dag.nodes), 'node')}, {plural(self.dag.n_arcs, 'arc')}"
+        known = f"{len(self.compelled)} compelled, {len(self.reversible)} reversible"
+        families = f"{self.families} {'family' if self.families == 1 else 'families'}"
         return "\n".join(
             [
                 f"{self.objective}: {self.score:.4f} = {self.log_prior:.4f} (prior) + {self.log_likelihood:.4f}",
-                (
-                    f"{plural(len(self.dag.nodes), 'node')}, {plural(self.dag.n_arcs, 'arc')}: "
-                    f"{len(self.compelled)} compelled, {len(self.reversible)} reversible (their direction is not identified)"
-                ),
-                f"{plural(len(self.trace), 'move')}, {plural(self.families, 'family')}, {self.seconds:.3f} s, {ended}",
+                f"{size}: {known} (their direction is not identified)",
+                f"{plural(len(self.trace), 'move')}, {families}, {self.seconds:.3f} s, {ended}",
                 *([thin_sentence(self.thin, self.objective)] if self.thin else []),
                 *(f"the data cannot tell apart: {', '.join(group)}" for group in self.alike),
             ]
