@@ -129,8 +129,8 @@ def test_a_comparison_prints_as_an_aligned_table():
     lines = str(compare(CHAIN, COLLIDER)).splitlines()
     assert len({len(line) for line in lines[:3]}) == 1
     assert lines[1].split() == ["arcs", "1", "0.500", "0.500", "0.500"]
-    assert lines[2].split() == ["skeleton", "2", "0", "0", "1.000", "1.000", "1.000"]
-    assert lines[3] == "reversed 1, SHD 2, Hamming 0"
+    assert lines[2].split() == ["skeleton", "2", "1.000", "1.000", "1.000"]
+    assert lines[3] == "missing 0 (in the target only), extra 0, reversed 1; SHD 2, Hamming 0"
 
 
 @quick
