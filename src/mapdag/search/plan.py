@@ -196,9 +196,9 @@ def learn(
         after every step. Nothing is shown unless asked for.
     **options
         Those above; the options of one search: ``effort`` of "orders", ``restarts`` and ``perturb`` of "hc",
-        ``memory`` and ``patience`` of "tabu"; and, where `data` is no `Dataset` yet, those of `mapdag.read`: ``levels``,
-        ``like``, ``weights``, ``drop``, ``missing``, ``missing_values``, ``discretize``, ``codes``, ``max_levels``,
-        ``separator`` and ``encoding``.
+        ``memory`` and ``patience`` of "tabu"; and, where `data` is no `Dataset` yet, those of `mapdag.read`:
+        ``levels``, ``like``, ``weights``, ``drop``, ``missing``, ``missing_values``, ``discretize``, ``codes``,
+        ``max_levels``, ``separator`` and ``encoding``.
 
     Returns
     -------
