@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mapdag.data.judgement import judge
+from mapdag.data.labels import text_of
 from mapdag.data.levels import missing_positions
 from mapdag.data.meanings import meanings_of
 from mapdag.data.problems import listed
@@ -71,13 +72,13 @@ def _fact(column: Column, options: ReadOptions, *, counted: bool) -> Fact:
     return Fact(column.name, kind, why, size, gone, must_go=not column.name)
 
 
-def _labels(column: Column, options: ReadOptions) -> tuple[set[Any], tuple[str, ...]]:
+def _labels(column: Column, options: ReadOptions) -> tuple[set[str], tuple[str, ...]]:
     """Return the distinct values that rows have, and the declared levels that none has."""
     used = np.bincount(column.index, minlength=column.n_positions) > 0
     declared = options.expected(column.name)
     numbers = column.numbers(options.missing_texts) if declared is None and column.declared is None else None
     if numbers is not None and column.values is not None:
-        return set(numbers[used & ~np.isnan(numbers)].tolist()), ()
+        return {text_of(number) for number in numbers[used & ~np.isnan(numbers)]}, ()
     meanings = meanings_of(column, options, declared)
     found = {label for label, flag in zip(meanings, used.tolist(), strict=True) if flag and label is not None}
     return found, tuple(label for label in (declared or column.declared or ()) if label not in found)

@@ -208,9 +208,11 @@ def check(
     options = replace(options, weight=_mean_weight(source, weights, options))
     columns = [source.make(source.names[position], source.parts[position], options) for position in kept]
     facts = find_facts(columns, options, weights if weights is not None else source.weights)
+    counts = next((fact.name for fact in facts if fact.kind == "count"), weights)
+    weight = _mean_weight(source, counts, options)
     held = Source(names, source.n_rows, columns, lambda _, column, __: column, source.called, source.weights)
-    wanted = _options(facts, {name: value for name, value in given.items() if _is_given(value)}, options.weight)
-    wanted, problems = _repaired(held, wanted)
+    wanted = _options(facts, {name: value for name, value in given.items() if _is_given(value)}, weight)
+    wanted, problems = _repaired(held, wanted, [fact.name for fact in facts if fact.kind == "numeric"])
     path = os.fspath(table) if isinstance(table, str | os.PathLike) else None
     return Check(
         rows=source.n_rows,
@@ -263,7 +265,9 @@ def _options(facts: Sequence[Fact], given: Mapping[str, Any], weight: float) -> 
     return wanted
 
 
-def _repaired(held: Source, options: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+def _repaired(
+    held: Source, options: dict[str, Any], numeric: Sequence[str]
+) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Read the table as advised, and add to the advice what is wrong even so; or return what cannot be helped."""
     there = set(held.names)
     for _ in range(_ROUNDS):
@@ -275,7 +279,7 @@ def _repaired(held: Source, options: dict[str, Any]) -> tuple[dict[str, Any], tu
                 warnings.simplefilter("ignore", MapdagWarning)
                 read(replace(held, parts=list(held.parts)), **trial)
         except DataError as error:
-            more = _with_remedy(options, error.remedy)
+            more = _with_remedy(options, error.remedy, numeric)
             if more == options:
                 return options, (str(error),)
             options = more
@@ -284,14 +288,27 @@ def _repaired(held: Source, options: dict[str, Any]) -> tuple[dict[str, Any], tu
     return options, ("no way was found to read this table",)
 
 
-def _with_remedy(options: Mapping[str, Any], remedy: Sequence[Setting]) -> dict[str, Any]:
+def _with_remedy(
+    options: Mapping[str, Any], remedy: Sequence[Setting], numeric: Sequence[str]
+) -> dict[str, Any]:
+    """Add options; numbers are cut rather than left out, even if they identify the rows that remain."""
     more = dict(options)
     for setting in remedy:
         if setting.option == "drop":
-            more["drop"] = list(dict.fromkeys([*more.get("drop", []), *setting.value]))
+            cut = [name for name in setting.value if name in numeric and name not in _cut_apart(more)]
+            way = more.get("discretize")
+            if cut and isinstance(way, str):
+                more["discretize"] = {"*": way, **dict.fromkeys(cut, way)}
+            gone = [name for name in setting.value if name not in cut]
+            more["drop"] = list(dict.fromkeys([*more.get("drop", []), *gone]))
         elif setting.option in {"missing", "weights", "discretize"}:
             more.setdefault(setting.option, setting.value)
-    return more
+    return {name: value for name, value in more.items() if value != []}
+
+
+def _cut_apart(options: Mapping[str, Any]) -> Sequence[str]:
+    way = options.get("discretize")
+    return list(way) if isinstance(way, dict) else []
 
 
 def _code(path: str | None, options: Mapping[str, Any]) -> str:
@@ -304,7 +321,7 @@ def _code(path: str | None, options: Mapping[str, Any]) -> str:
 
 def _command(path: str, options: Mapping[str, Any]) -> str:
     """Write the command that learns from the file as advised; there is none for what a shell cannot say."""
-    if not all(isinstance(value, str | list) for value in options.values()):
+    if not all(isinstance(value, str | list | dict) for value in options.values()) or isinstance(options.get("levels"), dict):
         return ""
     file = f"./{path}" if path.startswith("-") else path
     return " ".join(["mapdag learn", shlex.quote(file), *(Setting(*item).flags() for item in options.items())])

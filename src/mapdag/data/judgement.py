@@ -47,10 +47,12 @@ _LONG = 40  # characters of free text
 _YEARS = (1500, 2100)
 
 _INDEX_NAMES = re.compile(r"(unnamed: ?\d+|rownames?|row[._ ]names?|row[._ ]?(id|num|number|index)|index|\.\.\.1)?", re.I)
-_ID_NAMES = re.compile(
-    r"(.*[_. -])?(id|ids|idno|uid|pid|sid|uuid|guid|key|nr|ssn|case|caseno|record|subject|subj|patient|respondent|person)"
-    r"|id[_. -].*|.*[a-z](Id|ID)|ID[A-Z]*\d*"
+_WHO = (
+    r"id|ids|idno|uid|pid|sid|uuid|guid|nr|ssn|case|caseno|case[_. ]?(id|no|number)|record|subject|subj|patient|respondent"
+    r"|person|participant|customer|client|member|user|account"
 )
+_ID_NAMES = re.compile(rf"({_WHO})", re.I)
+_LIKE_ID_NAMES = re.compile(rf".*[_. -]({_WHO}|key|code|ref|no)|(id|ID)[_. -].*|.*[a-z](Id|ID|Key|No)|ID[A-Z]*\d*|key|code|ref")
 _CALENDAR = {"mon": 12, "month": 12, "months": 12, "hour": 24, "hr": 24, "hours": 24, "day": 31}
 _LEADING_ZERO = re.compile(r"[+-]?0\d+", re.ASCII)
 _AMOUNT = re.compile(r"[$€£¥+-]?\s*[$€£¥+-]?\d[\d,.' ]*\s*[%$€£¥]?", re.ASCII)
@@ -123,11 +125,13 @@ def _judge_numbers(
     if size <= FEW:
         return _within(size, options)
     figures = f"{size:,} distinct {'whole ' if whole else ''}numbers from {distinct[0]:.6g} to {distinct[-1]:.6g}"
+    observations = rows * options.weight
+    if _identifies(column.name, size, observations) or (
+        whole and _enumerates(column, distinct, counts[present], numbers, options)
+    ):
+        return Judgement("identifier", f"looks like an identifier ({figures} in {rows:,} rows)", numeric=True, levels=_possible(size))
     if not whole:
         return Judgement("numeric", f"looks continuous ({figures})", numeric=True)
-    observations = rows * options.weight
-    if _enumerates(column.name, distinct, counts[present], observations):
-        return Judgement("identifier", f"looks like an identifier ({figures} in {rows:,} rows)", numeric=True, levels=_possible(size))
     if size <= options.max_levels and _codes_by_name(column.name, distinct, observations):
         return CATEGORY
     codes, enough = size <= options.max_levels, observations >= SUPPORT * size**2
@@ -148,17 +152,32 @@ def _is_index(column: Column, numbers: NDArray[np.float64], options: ReadOptions
     return column.name == options.first and by_row[0] in {0.0, 1.0} and bool(np.all(np.diff(by_row) == 1))
 
 
-def _enumerates(name: str, distinct: NDArray[np.float64], counts: NDArray[Any], rows: float) -> bool:
-    """Tell whether whole numbers are names of something: rows, or groups of rows."""
-    size, low, high = len(distinct), float(distinct[0]), float(distinct[-1])
-    if _ID_NAMES.fullmatch(name) and rows < _REPEATED * size:
+def _identifies(name: str, size: int, rows: float) -> bool:
+    """Tell whether a column with many values is called an identifier: of rows, or of groups of not too many rows."""
+    if _ID_NAMES.fullmatch(name):
         return True
+    return _LIKE_ID_NAMES.fullmatch(name) is not None and rows < _REPEATED * size
+
+
+def _enumerates(
+    column: Column,
+    distinct: NDArray[np.float64],
+    counts: NDArray[Any],
+    numbers: NDArray[np.float64],
+    options: ReadOptions,
+) -> bool:
+    """Tell whether whole numbers, by their values alone, are names of something: rows, or groups of rows."""
+    size, low, high = len(distinct), float(distinct[0]), float(distinct[-1])
+    rows = float(counts.sum()) * options.weight
     if high - low + 1 > _DENSE * size:
         return False
-    from_start = 0 <= low <= 1 + (_DENSE - 1) * size
     if size >= _DISTINCT * rows:
+        # Ranks are as dense, but in no order, and not the first thing that a table tells.
+        steps = np.diff(numbers[column.index])
+        if column.name != options.first and not (np.all(steps >= 0) or np.all(steps <= 0)):
+            return False
         years = _YEARS[0] <= low and high <= _YEARS[1]
-        return from_start or (low >= 100 and size > _SMALL_CODES and not years)
+        return 0 <= low <= 1 + (_DENSE - 1) * size or (low >= 100 and size > _SMALL_CODES and not years)
     # As many rows for each, as in panels and repeated measurements.
     return low in {0.0, 1.0} and high - low + 1 == size and size > _SMALL_CODES and bool(np.all(counts == counts[0]))
 
@@ -168,7 +187,7 @@ def _codes_by_name(name: str, distinct: NDArray[np.float64], rows: float) -> boo
     most = _CALENDAR.get(name.lower())
     if most is not None and distinct[0] >= 0 and distinct[-1] <= most:
         return True
-    return _ID_NAMES.fullmatch(name) is not None and rows >= _REPEATED * len(distinct)
+    return _LIKE_ID_NAMES.fullmatch(name) is not None and rows >= _REPEATED * len(distinct)
 
 
 # Texts -------------------------------------------------------------------------------------------------------------
@@ -195,7 +214,7 @@ def _judge_texts(column: Column, counts: NDArray[Any], options: ReadOptions, *, 
         return Judgement("text", f"holds {written}: {size:,} distinct, such as {_short(texts[0])}")
     observations = rows * options.weight
     figures = f"{size:,} levels in {rows:,} rows"
-    if _ID_NAMES.fullmatch(column.name) and observations < _REPEATED * size:
+    if _identifies(column.name, size, observations):
         return Judgement("identifier", f"looks like an identifier ({figures})", levels=_possible(size))
     if 2 * size > observations:
         if _are_sentences(texts):

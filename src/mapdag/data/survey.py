@@ -47,9 +47,9 @@ def may_have_counts(names: Sequence[str], n_rows: int) -> bool:
 
 def count_column(columns: Sequence[Column], options: ReadOptions) -> str | None:
     """Find the column that counts how often the combination of the others occurred, if the table is such a table."""
-    for column in reversed(columns):
-        if not _COUNT_NAMES.fullmatch(column.name) or not _holds_counts(column, options):
-            continue
+    named = [column for column in columns if _COUNT_NAMES.fullmatch(column.name) and _holds_counts(column, options)]
+    # The last, as a rule; but "count" rather than "count2011".
+    for column in sorted(reversed(named), key=lambda column: column.name[-1:].isdigit()):
         others = [other for other in columns if other is not column and not _COUNT_NAMES.fullmatch(other.name)]
         others = [other for other in others if not _is_judged(other, options, "index")]
         if others and all(_is_judged(other, options, "category") for other in others) and _is_design(column, others):
