@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from mapdag.plots.drawing import Drawing
 
 
-GRAPH_SCRIPTS = ("details", "camera", "graph", "find", "neighbourhood", "minimap", "start")
+GRAPH_SCRIPTS = ("details", "camera", "graph", "find", "layers", "neighbourhood", "minimap", "start")
 """Files in ``assets`` that a page with a viewer needs."""
 
 WINDOW = (1230.0, 720.0)
@@ -73,7 +73,7 @@ def viewer(drawing: Drawing, *, views: Sequence[View], keys: Iterable[tuple[str,
         tag(
             "div",
             Html(to_svg(drawing, interactive=True, title=title)),
-            tag("div", tag("canvas"), tag("i"), id="minimap", hidden=True, aria_hidden="true"),
+            tag("div", tag("canvas"), tag("span"), id="minimap", hidden=True, aria_hidden="true"),
             tag("p", id="said", role="status"),
             tag("aside", id="details", hidden=True, aria_label="The chosen node", tabindex="-1"),
             class_="frame",

@@ -18,7 +18,7 @@ function say(text) {
 
 const camera = (() => {
   const layer = svg.querySelector(".view");
-  const FAR = 0.42; // below this scale labels cannot be read
+  const SMALL = 0.6, FAR = 0.3; // below these scales labels fill their boxes, and cannot be read
   const MOST = 4;
   const whole = { x: 0, y: 0, w: +frame.dataset.width, h: +frame.dataset.height };
   const watchers = [];
@@ -26,8 +26,9 @@ const camera = (() => {
 
   function apply() {
     layer.setAttribute("transform", `translate(${x.toFixed(2)} ${y.toFixed(2)}) scale(${k.toFixed(5)})`);
+    svg.classList.toggle("small", k < SMALL && k >= FAR);
     svg.classList.toggle("far", k < FAR);
-    svg.classList.toggle("remote", k < FAR / 2.5);
+    svg.classList.toggle("remote", k < FAR / 1.8);
     frame.dataset.scale = k.toFixed(4);
     for (const each of watchers) each();
   }

@@ -1,7 +1,7 @@
 // A small map of the whole drawing with the part that is in view, whenever that is not all of it. Click or drag to go there.
 {
   const map = document.getElementById("minimap");
-  const canvas = map.querySelector("canvas"), window_ = map.querySelector("i");
+  const canvas = map.querySelector("canvas"), window_ = map.querySelector("span");
   const { w, h } = camera.whole;
   let scale = 1;
 

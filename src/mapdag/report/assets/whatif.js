@@ -28,7 +28,7 @@
   function monitor(i, heading = true) {
     const element = make("div", { class: "monitor", "data-node": i });
     const lines = namedCodes(i).map((code) => {
-      const bar = make("i"), mark = make("u"), value = make("b");
+      const bar = make("i"), mark = make("u"), value = make("strong");
       const button = make("button", { type: "button", "data-level": code, title: label(i, code), disabled: plan.kind === "none", click: () => observe(i, code) },
         bar, mark, make("span", {}, label(i, code)), value);
       return { code, button, bar, mark, value };
