@@ -16,7 +16,7 @@ from mapdag.data.labels import declared_levels
 from mapdag.errors import NetworkError, ParameterError
 from mapdag.graphs import DAG
 from mapdag.networks.cpts import TOLERANCE, Floats, check_size, check_tolerance, checked_cpt
-from mapdag.networks.distribution import level_code
+from mapdag.networks.evidence import level_code
 from mapdag.wording import plural
 
 if TYPE_CHECKING:
@@ -179,10 +179,11 @@ class BayesianNetwork:
         """Where columns of numbers are cut into the levels of their nodes, where they are."""
         return cuts_of(self.codings)
 
-    def probability(self, node: str, level: str, given: Mapping[str, str] | None = None, /, **parents: str) -> float:
+    def probability(self, node: str, level: Any, given: Mapping[str, Any] | None = None, /, **parents: Any) -> float:
         """Return an entry of a table: the probability of a level given those of all parents.
 
-        `query` answers questions about other nodes than the parents.
+        Levels are labels, or the values of the table that they stand for; of a column that was cut, any number. `query`
+        answers questions about other nodes than the parents.
 
         Examples
         --------
@@ -198,7 +199,8 @@ class BayesianNetwork:
                 f"got {', '.join(chosen) or 'none'}; use query() for other questions"
             )
         where = [
-            level_code(self.levels, name, label) for name, label in [*((p, chosen[p]) for p in family), (node, level)]
+            level_code(self.levels, name, value, self.codings)
+            for name, value in [*((parent, chosen[parent]) for parent in family), (node, level)]
         ]
         return float(self.cpts[node][tuple(where)])
 
@@ -276,7 +278,7 @@ class BayesianNetwork:
 
         return likelihood.log_by_row(self, data) if by_row else likelihood.log_likelihood(self, data)
 
-    def predict(self, data: Any, node: str) -> NDArray[np.str_]:
+    def predict(self, data: Any, node: str) -> NDArray[Any]:
         """Return the most probable level of a node in every row, given all other columns; of equals, the first.
 
         Parameters
@@ -286,6 +288,12 @@ class BayesianNetwork:
             be missing. A table is read with the levels of the network, so that a single row will do.
         node : str
             The node to predict.
+
+        Returns
+        -------
+        array
+            In the type that the column had in the table that the network comes from: whole numbers, floats, truth
+            values; labels of text and intervals.
 
         Raises
         ------
@@ -334,7 +342,7 @@ class BayesianNetwork:
     def query(
         self,
         nodes: str | Iterable[str],
-        evidence: Mapping[str, str] | None = None,
+        evidence: Mapping[str, Any] | None = None,
         *,
         max_entries: int = 2**27,
     ) -> Distribution:
@@ -347,7 +355,8 @@ class BayesianNetwork:
         nodes : str or iterable of str
             One node or several.
         evidence : mapping, optional
-            Levels by node.
+            Levels by node: labels, or the values of the table that they stand for, such as 1, True or a scalar of
+            numpy; of a column that was cut, any number.
         max_entries : int
             The most entries that an intermediate table may have.
 
