@@ -116,6 +116,10 @@ class Check:
         }
 
     def __str__(self) -> str:
+        return self.written(self.code)
+
+    def written(self, paste: str) -> str:
+        """Return the table, what is to be said about it, and a line to paste."""
         heads = ["column", "kind", "levels", "missing", "advice"]
         cells = [[_one_line(c.name), c.kind, f"{c.levels:,}", f"{c.missing:,}", c.advice] for c in self.columns]
         widths = [max(len(row[i]) for row in [heads, *cells]) for i in range(4)]
@@ -128,7 +132,6 @@ class Check:
             told += ["", *self.notes]
         if self.problems:
             told += ["", *self.problems]
-        paste = self.command or self.code
         return "\n".join([*told, "", paste] if paste else told)
 
     def _repr_html_(self) -> str:
@@ -186,7 +189,7 @@ def check(
     sex     category       2        0
     ill     category       2        0
     dose    category       2        0
-    Freq    count          8        0  weights="Freq": counts the rows of an aggregated table
+    Freq    count          8        0  use as weights: counts the rows of an aggregated table
     <BLANKLINE>
     md.learn(table, weights="Freq")
     """
@@ -265,9 +268,7 @@ def _options(facts: Sequence[Fact], given: Mapping[str, Any], weight: float) -> 
     return wanted
 
 
-def _repaired(
-    held: Source, options: dict[str, Any], numeric: Sequence[str]
-) -> tuple[dict[str, Any], tuple[str, ...]]:
+def _repaired(held: Source, options: dict[str, Any], numeric: Sequence[str]) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Read the table as advised, and add to the advice what is wrong even so; or return what cannot be helped."""
     there = set(held.names)
     for _ in range(_ROUNDS):
@@ -288,9 +289,7 @@ def _repaired(
     return options, ("no way was found to read this table",)
 
 
-def _with_remedy(
-    options: Mapping[str, Any], remedy: Sequence[Setting], numeric: Sequence[str]
-) -> dict[str, Any]:
+def _with_remedy(options: Mapping[str, Any], remedy: Sequence[Setting], numeric: Sequence[str]) -> dict[str, Any]:
     """Add options; numbers are cut rather than left out, even if they identify the rows that remain."""
     more = dict(options)
     for setting in remedy:
@@ -321,7 +320,9 @@ def _code(path: str | None, options: Mapping[str, Any]) -> str:
 
 def _command(path: str, options: Mapping[str, Any]) -> str:
     """Write the command that learns from the file as advised; there is none for what a shell cannot say."""
-    if not all(isinstance(value, str | list | dict) for value in options.values()) or isinstance(options.get("levels"), dict):
+    if not all(isinstance(value, str | list | dict) for value in options.values()) or isinstance(
+        options.get("levels"), dict
+    ):
         return ""
     file = f"./{path}" if path.startswith("-") else path
     return " ".join(["mapdag learn", shlex.quote(file), *(Setting(*item).flags() for item in options.items())])

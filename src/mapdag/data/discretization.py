@@ -61,7 +61,7 @@ class Discretizer:
     uncut: frozenset[str] = frozenset()  # the columns that are categories, even if they look continuous
 
     @classmethod
-    def of(cls, option: Discretization | None, names: Collection[str]) -> Discretizer:
+    def of(cls, option: Discretization | None, names: Collection[str] = ()) -> Discretizer:
         """Understand the option `discretize=` of `read`, for a table with these columns."""
         if option is None:
             return cls()
@@ -274,7 +274,9 @@ def discretize(
             continue
         column = source.pop(position, options)
         # Columns that are not to be cut, and whatever is wrong with them, matter to one method only.
-        looks_continuous = name not in options.cut and column.declared is None and judge(column, options).kind == "numeric"
+        looks_continuous = (
+            name not in options.cut and column.declared is None and judge(column, options).kind == "numeric"
+        )
         if method == "hartemink" or name in options.cut or looks_continuous:
             found = interpret(column, options, problems)
             if isinstance(found, Continuous):

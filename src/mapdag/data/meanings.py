@@ -101,5 +101,3 @@ def _bare(label: str) -> str:
 def no_level(label: str, options: ReadOptions) -> bool:
     """Tell whether a category that the column's type declares is no level all the same."""
     return not label.strip() or label in options.missing_values
-
-

@@ -110,7 +110,9 @@ def twins(columns: Mapping[str, NDArray[Any]]) -> list[Twin]:
     found = []
     for i, first in enumerate(usable):
         for second in usable[i + 1 :]:
-            forward, backward = (_failures(codes[a], codes[b], sizes[a], sizes[b]) for a, b in ((first, second), (second, first)))
+            forward, backward = (
+                _failures(codes[a], codes[b], sizes[a], sizes[b]) for a, b in ((first, second), (second, first))
+            )
             limit = _COPY * len(rows)
             if forward is not None and backward is not None and max(forward, backward) <= limit:
                 found.append(Twin(first, second, mutual=True, differing=max(forward, backward)))

@@ -69,6 +69,8 @@ def needed_columns(data: Any, nodes: Sequence[str], network: BayesianNetwork | N
     try:
         return read(source, like=like, drop=others)
     except DataError as error:
+        if not error.remedy:  # nothing that can be passed to `read`
+            raise
         told = "\n(options of mapdag.read: read the table with them, and pass what it returns)"
         raise DataError(*error.parts, told) from error
 
