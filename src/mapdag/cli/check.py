@@ -35,7 +35,7 @@ def check(
     if json:
         print_json(found.to_dict())
     else:
-        typer.echo(str(found))
+        typer.echo(found.written(found.command))
 
 
 COMMANDS = (check,)

@@ -13,7 +13,6 @@ from mapdag.data.levels import missing_positions
 from mapdag.data.meanings import meanings_of
 from mapdag.data.problems import listed
 from mapdag.data.survey import count_column, describe_missing, parallels, twins
-from mapdag.errors import Setting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -89,23 +88,26 @@ def _labels(column: Column, options: ReadOptions) -> tuple[set[str], tuple[str, 
 
 def advice_for(fact: Fact, options: Mapping[str, Any]) -> str:
     """Say what the options do about a column, and why."""
-    parts = []
     if fact.must_go:
-        parts.append(f"{Setting('drop', [fact.name])}: has no name")
-    elif fact.name in options.get("drop", ()):
-        parts.append(f"{Setting('drop', [fact.name])}: {fact.why or 'cannot be used with the others'}")
-    elif fact.kind == "count":
-        parts.append(f"{Setting('weights', fact.name)}: {fact.why}")
-    else:
-        if fact.kind == "numeric":
-            parts.append(f"{Setting('discretize', options.get('discretize', 'quantile'))}: {fact.why}")
-        elif fact.why:
-            parts.append(fact.why)
-        if fact.missing and "missing" in options:
-            parts.append(str(Setting("missing", options["missing"])))
-        if fact.unobserved:
-            parts.append(f"declares levels that no row has: {listed(fact.unobserved, _SHOWN)}")
+        return "leave out: has no name" + (f", {fact.why}" if fact.why else "")
+    if fact.name in options.get("drop", ()):
+        return f"leave out: {fact.why or 'what is left of it cannot be used'}"
+    if fact.kind == "count":
+        return f"use as weights: {fact.why}"
+    parts = [fact.why] if fact.why else []
+    if fact.kind == "numeric":
+        parts = [f"cut, {_way(fact.name, options)}: {fact.why}"]
+    if fact.missing and "missing" in options:
+        parts.append("missing is one more level" if options["missing"] == "level" else "leave out rows without a value")
+    if fact.unobserved:
+        parts.append(f"declares levels that no row has: {listed(fact.unobserved, _SHOWN)}")
     return "; ".join(parts)
+
+
+def _way(name: str, options: Mapping[str, Any]) -> str:
+    """Return how a column is cut."""
+    ways = options.get("discretize", "quantile")
+    return str(ways.get(name, ways.get("*")) if isinstance(ways, dict) else ways)
 
 
 def general_notes(columns: Sequence[Column], facts: Sequence[Fact], options: Mapping[str, Any]) -> list[str]:

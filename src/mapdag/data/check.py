@@ -116,6 +116,10 @@ class Check:
         }
 
     def __str__(self) -> str:
+        return self.written(self.code)
+
+    def written(self, paste: str) -> str:
+        """Return the table, what is to be said about it, and a line to paste."""
         heads = ["column", "kind", "levels", "missing", "advice"]
         cells = [[_one_line(c.name), c.kind, f"{c.levels:,}", f"{c.missing:,}", c.advice] for c in self.columns]
         widths = [max(len(row[i]) for row in [heads, *cells]) for i in range(4)]
@@ -128,7 +132,6 @@ class Check:
             told += ["", *self.notes]
         if self.problems:
             told += ["", *self.problems]
-        paste = self.command or self.code
         return "\n".join([*told, "", paste] if paste else told)
 
     def _repr_html_(self) -> str:
@@ -186,7 +189,7 @@ def check(
     sex     category       2        0
     ill     category       2        0
     dose    category       2        0
-    Freq    count          8        0  weights="Freq": counts the rows of an aggregated table
+    Freq    count          8        0  use as weights: counts the rows of an aggregated table
     <BLANKLINE>
     md.learn(table, weights="Freq")
     """

@@ -62,7 +62,7 @@ class Discretizer:
     uncut: frozenset[str] = frozenset()  # the columns that are categories, even if they look continuous
 
     @classmethod
-    def of(cls, option: Discretization | None, names: Collection[str]) -> Discretizer:
+    def of(cls, option: Discretization | None, names: Collection[str] = ()) -> Discretizer:
         """Understand the option `discretize=` of `read`, for a table with these columns."""
         if option is None:
             return cls()

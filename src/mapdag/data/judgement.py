@@ -32,8 +32,9 @@ FEW = 10
 #: Rows for each configuration of its parents that a family needs (the m of `mapdag.Support` in the default objective).
 SUPPORT = 3
 
-#: Bins beyond this make tables that nobody reads, and scores that hardly any arc survives.
-_MOST_BINS = 5
+_ROWS_PER_CELL = 50
+_THREE_BINS = 100
+_MOST_BINS = 5  # more make tables that nobody reads
 
 _SURELY_DISTINCT = 0.9  # of the rows have a text of their own: an identifier
 _DISTINCT = 0.95  # the same for whole numbers, which must also be dense: else they are amounts
@@ -47,13 +48,13 @@ _LONG = 40  # characters of free text
 _YEARS = (1500, 2100)
 
 _INDEX_NAMES = re.compile(
-    r"(unnamed: ?\d+|rownames?|row[._ ]names?|row[._ ]?(id|num|number|index)|index|\.\.\.1)?", re.IGNORECASE
+    r"(unnamed: ?\d+|rownames?|row[._ ]names?|row[._ ]?(id|num|number|index)|index|\.\.\.1)?", re.I
 )
 _WHO = (
     r"id|ids|idno|uid|pid|sid|uuid|guid|nr|ssn|case|caseno|case[_. ]?(id|no|number)|record|subject|subj|patient|respondent"
     r"|person|participant|customer|client|member|user|account"
 )
-_ID_NAMES = re.compile(rf"({_WHO})", re.IGNORECASE)
+_ID_NAMES = re.compile(rf"({_WHO})", re.I)
 _LIKE_ID_NAMES = re.compile(
     rf".*[_. -]({_WHO}|key|code|ref|no)|(id|ID)[_. -].*|.*[a-z](Id|ID|Key|No)|ID[A-Z]*\d*|key|code|ref"
 )
@@ -71,24 +72,24 @@ class Judgement:
     sure: bool = True  # whether it would mislead to take it for categories
     numeric: bool = False  # whether it could be cut
     codes: bool = False  # whether numbers might be codes of categories, for all that is known
-    levels: int = 0  # how many it would have as a category, if that is possible
+    many: int = 0  # the number of levels, if that alone speaks against it
 
 
 CATEGORY = Judgement()
 
 
 def bins_for(rows: float) -> int:
-    """Return into how many bins numbers can be cut, given so many rows.
+    """Return into how many bins numbers are best cut, given so many rows.
 
-    A node and two parents of b bins each make b^3 cells, and `Support` wants 3 rows for each of the parents'
-    configurations: with 3 rows in every cell, on average, a family of that size is both allowed and learned. So b is the
-    cube root of a third of the rows, at least 2 and at most 5.
+    A node and two parents of b bins each make b^3 cells. In samples of ten continuous variables with known arcs, those b
+    found most of them that left about 50 rows for a cell: 2 up to 800 rows, 3 at 1,500, 4 at 10,000 (docs/check.md). Two
+    bins cannot show what rises and falls again, so that there are three from 100 rows on, where that costs little.
 
-    >>> [bins_for(rows) for rows in (20, 84, 200, 442, 10**6)]
-    [2, 3, 4, 5, 5]
+    >>> [bins_for(rows) for rows in (84, 150, 3_200, 10**6)]
+    [2, 3, 4, 5]
     """
-    bins = 2
-    while bins < _MOST_BINS and SUPPORT * (bins + 1) ** 3 <= rows:
+    bins = 2 if rows < _THREE_BINS else 3
+    while bins < _MOST_BINS and _ROWS_PER_CELL * (bins + 1) ** 3 <= rows:
         bins += 1
     return bins
 
@@ -130,16 +131,14 @@ def _judge_numbers(
         return _within(size, options)
     figures = f"{size:,} distinct {'whole ' if whole else ''}numbers from {distinct[0]:.6g} to {distinct[-1]:.6g}"
     observations = rows * options.weight
+    if whole and size <= options.max_levels and _codes_by_name(column.name, distinct, observations):
+        return CATEGORY
     if _identifies(column.name, size, observations) or (
         whole and _enumerates(column, distinct, counts[present], numbers, options)
     ):
-        return Judgement(
-            "identifier", f"looks like an identifier ({figures} in {rows:,} rows)", numeric=True, levels=_possible(size)
-        )
+        return Judgement("identifier", f"looks like an identifier ({figures} in {rows:,} rows)", numeric=True)
     if not whole:
         return Judgement("numeric", f"looks continuous ({figures})", numeric=True)
-    if size <= options.max_levels and _codes_by_name(column.name, distinct, observations):
-        return CATEGORY
     codes, enough = size <= options.max_levels, observations >= SUPPORT * size**2
     without_gaps = distinct[0] in {0.0, 1.0} and distinct[-1] - distinct[0] + 1 == size
     if codes and enough and without_gaps and size <= _DOZEN:
@@ -185,7 +184,8 @@ def _enumerates(
         years = _YEARS[0] <= low and high <= _YEARS[1]
         return 0 <= low <= 1 + (_DENSE - 1) * size or (low >= 100 and size > _SMALL_CODES and not years)
     # As many rows for each, as in panels and repeated measurements.
-    return low in {0.0, 1.0} and high - low + 1 == size and size > _SMALL_CODES and bool(np.all(counts == counts[0]))
+    balanced = np.mean(counts == np.median(counts)) >= _DISTINCT
+    return low in {0.0, 1.0} and high - low + 1 == size and size > _SMALL_CODES and bool(balanced)
 
 
 def _codes_by_name(name: str, distinct: NDArray[np.float64], rows: float) -> bool:
@@ -221,13 +221,13 @@ def _judge_texts(column: Column, counts: NDArray[Any], options: ReadOptions, *, 
     observations = rows * options.weight
     figures = f"{size:,} levels in {rows:,} rows"
     if _identifies(column.name, size, observations):
-        return Judgement("identifier", f"looks like an identifier ({figures})", levels=_possible(size))
+        return Judgement("identifier", f"looks like an identifier ({figures})")
     if 2 * size > observations:
         if _are_sentences(texts):
             return Judgement("text", f"looks like free text ({figures}, such as {_short(texts[0])})")
         if size >= _SURELY_DISTINCT * observations:
-            return Judgement("identifier", f"looks like an identifier ({figures})", levels=_possible(size))
-        return Judgement("text", f"has hardly two rows for each label ({figures})", levels=_possible(size))
+            return Judgement("identifier", f"looks like an identifier ({figures})")
+        return Judgement("text", f"has hardly two rows for each label ({figures})")
     if size > options.max_levels:
         return _within(size, options)
     if SUPPORT * size > observations:
@@ -239,11 +239,7 @@ def _within(size: int, options: ReadOptions) -> Judgement:
     if size <= options.max_levels:
         return CATEGORY
     what = f"has {size:,} levels, like an identifier (max_levels is {options.max_levels:,})"
-    return Judgement("identifier", what, levels=_possible(size))
-
-
-def _possible(size: int) -> int:
-    return size if size <= MAX_LEVELS else 0
+    return Judgement("identifier", what, many=size if size <= MAX_LEVELS else 0)
 
 
 def _are_sentences(texts: Collection[str]) -> bool:

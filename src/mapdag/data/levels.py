@@ -119,8 +119,8 @@ def _accepted(column: Column, found: Judgement, options: ReadOptions, problems: 
             ways.append(cut_setting(options, name, way="none"))
     else:
         ways = [leave_out]
-        if found.levels:
-            ways.append(Setting("max_levels", found.levels))
+        if found.many:
+            ways.append(Setting("max_levels", found.many))
         if found.numeric and found.kind == "identifier":
             ways.append(cut_setting(options, name, way="quantile"))
     if not found.sure:
@@ -195,12 +195,13 @@ def encode(
     first = labels[int(index[unknown][0])]
     wanted = f"the codes go from 0 to {size - 1}, for the levels" if options.codes else "the declared levels are"
     what = f"has the value {first!r} in {rows_text(unknown, column.rows)}{more}, but {wanted} {listed(declared)}"
-    if options.closed:  # whose levels are not the user's to add to here
-        problems.add(column.name, what, Setting("levels", {column.name: [*levels, *values]}), where=_WHERE)
+    positions, more = Matcher(code_texts(size)), Setting("levels", {column.name: [*levels, *values]})
+    can_be_codes = not options.codes and all(positions(str(value)) is not None for value in values)
+    if options.closed and not can_be_codes:  # the levels are not for this table to change
+        problems.add(column.name, what, more, where=_WHERE)
         return None
-    ways = [] if options.codes else [Setting("levels", {column.name: [*levels, *values]})]
-    positions = Matcher(code_texts(size))
-    if not options.codes and all(positions(str(value)) is not None for value in values):
+    ways = [] if options.codes or options.closed else [more]
+    if can_be_codes:
         # Where the user left it open, another column is known not to hold codes (see `find_codes`).
         ways.insert(len(ways) if options.codes is None else 0, Setting("codes", True))
     if options.codes or all(_NO_ANSWER.fullmatch(str(value)) for value in values):
