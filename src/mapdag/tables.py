@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mapdag.words import cells, shortened
+from mapdag.wording import cells, shortened
 
 if TYPE_CHECKING:
     import polars as pl

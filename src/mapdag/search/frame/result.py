@@ -13,7 +13,7 @@ from mapdag.graphs import meek_closure
 from mapdag.graphs.drawable import Drawable
 from mapdag.objective import USUAL, ThinFamily, thin_families, thin_sentence
 from mapdag.tables import Column, Table, Tabular
-from mapdag.words import plural
+from mapdag.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -174,7 +174,7 @@ class Result(Drawable, Tabular):
         return text
 
     def __repr__(self) -> str:
-        return f"<Result {self.objective}: {self.score:.4f}, {plural(self.dag.n_arcs, 'arc')}, {self.stopped}>"
+        return f"<Result {self.objective}: {self.score:.4f}, {counted(self.dag.n_arcs, 'arc')}, {self.stopped}>"
 
     def __str__(self) -> str:
         ended = "converged" if self.converged else f"stopped early ({self.stopped.replace('_', ' ')}), best so far"
@@ -182,11 +182,11 @@ class Result(Drawable, Tabular):
             [
                 f"{self.objective}: {self.score:.4f} = {self.log_prior:.4f} (prior) + {self.log_likelihood:.4f}",
                 (
-                    f"{plural(len(self.dag.nodes), 'node')}, {plural(self.dag.n_arcs, 'arc')}: "
+                    f"{counted(len(self.dag.nodes), 'node')}, {counted(self.dag.n_arcs, 'arc')}: "
                     f"{len(self.compelled):,} compelled, {len(self.reversible):,} reversible "
                     "(their direction is not identified)"
                 ),
-                f"{plural(len(self.trace), 'move')}, {plural(self.families, 'family')}, {self.seconds:.3f} s, {ended}",
+                f"{counted(len(self.trace), 'move')}, {counted(self.families, 'family')}, {self.seconds:.3f} s, {ended}",
                 *([thin_sentence(self.thin, self.objective)] if self.thin else []),
                 *(f"the data cannot tell apart: {_named(group)}" for group in self.alike[:_NAMED]),
                 *([f"... and {len(self.alike) - _NAMED:,} more such groups"] if len(self.alike) > _NAMED else []),

@@ -1,21 +1,20 @@
-"""Words for people: how many of something, and names that fit on a line."""
+"""Numbers and names as people read them: texts only."""
 
 from __future__ import annotations
 
 import unicodedata
 
 
-def plural(n: float, what: str) -> str:
-    """Write how many there are of something.
+def counted(number: int, noun: str) -> str:
+    """Write a number and what is counted, in the plural where it is not one.
 
-    Examples
-    --------
-    >>> plural(1, "arc"), plural(1200, "arc"), plural(0, "family")
-    ('1 arc', '1,200 arcs', '0 families')
+    >>> counted(1, "arc"), counted(0, "arc"), counted(1234, "family")
+    ('1 arc', '0 arcs', '1,234 families')
     """
-    if n != 1:
-        what = f"{what[:-1]}ies" if what.endswith("y") else f"{what}s"
-    return f"{n:,} {what}"
+    if number == 1:
+        return f"1 {noun}"
+    plural = f"{noun.removesuffix('y')}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{number:,} {plural}"
 
 
 def shortened(text: str, longest: int) -> str:
