@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from types import MappingProxyType
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mapdag.data.codings import Coding, Sealed, cuts_of, kept_codings
 from mapdag.data.labels import MAX_LEVELS, Codes, LevelsLike, Matcher, check_names, code_dtype, declared_levels
 from mapdag.data.problems import listed, rows_text, unknown_names
 from mapdag.data.rows import Weights, check_weights, distinct_rows
 from mapdag.errors import DataError, ParameterError
+from mapdag.tables import Column, Table, Tabular
+from mapdag.wording import counted
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import ArrayLike, NDArray
 
+    from mapdag.data.cuts import Cuts
+
+_SHOWN_ROWS, _SHOWN_COLUMNS = 5, 12
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
-class Dataset:
+class Dataset(Tabular):
     """A table of categorical variables: codes, their labels, and optionally a weight per row.
 
     Usually made by `read` or `Dataset.from_codes`. Datasets are values: nothing in them can be changed, and two
@@ -38,6 +43,9 @@ class Dataset:
     weights : array of shape (rows,), optional
         How many observations each row stands for: int64 when all are whole, else float64; less than 2**53 in all.
         Rows of weight 0 are dropped.
+    codings : mapping, optional
+        What the levels of a column stand for, where that is anything but text (see `Coding`). Not part of what makes
+        two datasets equal.
 
     Examples
     --------
@@ -56,6 +64,7 @@ class Dataset:
     levels: Mapping[str, tuple[str, ...]]
     codes: Codes
     weights: Weights | None = None
+    codings: Mapping[str, Coding] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         names = check_names(self.names)
@@ -71,7 +80,7 @@ class Dataset:
         weights = None if self.weights is None else check_weights(self.weights, codes.shape[1])
         if weights is not None and not weights.all():
             codes, weights = codes[:, weights > 0], weights[weights > 0]
-        _fill(self, names, levels, codes.astype(code_dtype(cards), order="C"), weights)
+        _fill(self, names, levels, codes.astype(code_dtype(cards), order="C"), weights, self.codings)
 
     @classmethod
     def from_codes(
@@ -129,10 +138,11 @@ class Dataset:
         levels: Mapping[str, tuple[str, ...]],
         codes: Codes,
         weights: Weights | None,
+        codings: Mapping[str, Coding] | None = None,
     ) -> Dataset:
         """Make a dataset from parts that are known to be right and that nobody else can change."""
         self = object.__new__(cls)
-        _fill(self, names, levels, codes, weights)
+        _fill(self, names, levels, codes, weights, codings or {})
         return self
 
     # What it holds ---------------------------------------------------------------------------------------------
@@ -172,14 +182,21 @@ class Dataset:
         """Number of declared levels of each variable."""
         return np.array([len(self.levels[name]) for name in self.names], dtype=np.int64)
 
+    @property
+    def cuts(self) -> Cuts:
+        """Where columns were cut into intervals, those that were."""
+        return cuts_of(self.codings)
+
     def __len__(self) -> int:
         return self.n_rows
 
     def __repr__(self) -> str:
         cards = self.cards
-        levels = f"{cards.min()} levels each" if cards.min() == cards.max() else f"{cards.min()}-{cards.max()} levels"
+        levels = f"{cards.min()}-{cards.max()} levels"
+        if cards.min() == cards.max():
+            levels = counted(int(cards.min()), "level") + (" each" if self.n_columns > 1 else "")
         weighted = "" if self.weights is None else f", total weight {self.total:,}"
-        return f"Dataset({self.n_rows:,} rows, {self.n_columns:,} columns, {levels}{weighted})"
+        return f"Dataset({counted(self.n_rows, 'row')}, {counted(self.n_columns, 'column')}, {levels}{weighted})"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Dataset):
@@ -195,8 +212,8 @@ class Dataset:
         return hash((self.names, self.codes.shape))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # A read-only mapping cannot be pickled, and arrays come back writable.
-        return (Dataset._trusted, (self.names, dict(self.levels), self.codes, self.weights))
+        # Arrays come back writable.
+        return (Dataset._trusted, (self.names, self.levels, self.codes, self.weights, self.codings))
 
     def index(self, name: str) -> int:
         """Return the position of a column."""
@@ -253,7 +270,8 @@ class Dataset:
         positions = {name: position for position, name in enumerate(self.names)}
         dtype = code_dtype([len(self.levels[name]) for name in chosen])
         codes: Codes = self.codes[[positions[name] for name in chosen]].astype(dtype, copy=False)
-        return Dataset._trusted(chosen, {name: self.levels[name] for name in chosen}, codes, self.weights)
+        levels = {name: self.levels[name] for name in chosen}
+        return Dataset._trusted(chosen, levels, codes, self.weights, self.codings)
 
     def take(self, rows: ArrayLike) -> Dataset:
         """Return some of the rows: positions (repeats allowed) or a mask.
@@ -271,7 +289,7 @@ class Dataset:
             raise ParameterError(f"rows must be between 0 and {self.n_rows - 1:,}, got {positions.max():,}")
         # Rows taken many times can add up to more than a total may be.
         weights = None if self.weights is None else check_weights(self.weights[positions], len(positions))
-        return Dataset._trusted(self.names, self.levels, np.take(self.codes, positions, axis=1), weights)
+        return Dataset._trusted(self.names, self.levels, np.take(self.codes, positions, axis=1), weights, self.codings)
 
     def with_levels(self, levels: LevelsLike) -> Dataset:
         """Return the same rows with levels declared anew: added, reordered, or dropped where never observed.
@@ -294,7 +312,7 @@ class Dataset:
                 first = self.levels[name][self.codes[position][lost][0]]
                 raise DataError(f"column {name!r}: the level {first!r} is not declared, but in {rows_text(lost)}")
             codes[position] = np.array([code or 0 for code in recode], dtype=codes.dtype)[self.codes[position]]
-        return Dataset._trusted(self.names, merged, codes, self.weights)
+        return Dataset._trusted(self.names, merged, codes, self.weights, self.codings)
 
     def aggregated(self) -> Dataset:
         """Return the distinct rows in lexicographic order of their codes, with their counts as weights.
@@ -304,33 +322,37 @@ class Dataset:
         ([[0, 1], [1, 0]], [1, 2])
         """
         rows, counts = distinct_rows(self.codes, self.cards, self.weights)
-        return Dataset._trusted(self.names, self.levels, np.take(self.codes, rows, axis=1), counts)
+        return Dataset._trusted(self.names, self.levels, np.take(self.codes, rows, axis=1), counts, self.codings)
 
     # Leaving mapdag --------------------------------------------------------------------------------------------
 
+    def to_table(self, most: int | None = None, *, weights: str = "weight") -> Table:
+        """Return the rows, or the first of them; weights, if any, become a last column of that name."""
+        shown = slice(most)
+        columns = [
+            Column(name, codes[shown], levels=self.levels[name])
+            for name, codes in zip(self.names, self.codes, strict=True)
+        ]
+        if self.weights is not None:
+            columns.append(Column(self._weights_name(weights), self.weights[shown], "g", right=True))
+        return Table(columns, title=repr(self), left=self.n_rows - len(self.codes[0, shown]), rest="more rows")
+
     def to_polars(self, *, weights: str = "weight") -> pl.DataFrame:
         """Return a polars DataFrame of Enum columns; weights, if any, become a last column of that name."""
-        import polars as pl
-
-        series = []
-        for name, codes in zip(self.names, self.codes, strict=True):
-            labels = list(self.levels[name])
-            series.append(pl.Series(name, labels, dtype=pl.Enum(labels)).gather(pl.Series(codes, dtype=pl.UInt32)))
-        if self.weights is not None:
-            series.append(pl.Series(self._weights_name(weights), self.weights))
-        return pl.DataFrame(series)
+        return self.to_table(weights=weights).to_polars()
 
     def to_pandas(self, *, weights: str = "weight") -> Any:
         """Return a pandas DataFrame of Categorical columns; weights, if any, become a last column of that name."""
-        import pandas as pd
+        return self.to_table(weights=weights).to_pandas()
 
-        columns: dict[str, Any] = {
-            name: pd.Categorical.from_codes(codes.astype(np.int32), categories=pd.Index(self.levels[name]))
-            for name, codes in zip(self.names, self.codes, strict=True)
-        }
-        if self.weights is not None:
-            columns[self._weights_name(weights)] = np.array(self.weights)
-        return pd.DataFrame(columns)
+    def _shown(self) -> Table:
+        """Return the first rows of the first columns."""
+        head = self.select(self.names[:_SHOWN_COLUMNS]).to_table(_SHOWN_ROWS, weights=self._free_name("weight"))
+        more = self.n_columns - _SHOWN_COLUMNS
+        return replace(head, title=repr(self), notes=[f"... and {counted(more, 'more column')}"] if more > 0 else ())
+
+    def _free_name(self, name: str) -> str:
+        return self._free_name(f"{name}_") if name in self.levels else name
 
     def _weights_name(self, name: str) -> str:
         if name in self.levels:
@@ -344,6 +366,7 @@ def _fill(
     levels: Mapping[str, tuple[str, ...]],
     codes: Codes,
     weights: Weights | None,
+    codings: Mapping[str, Coding],
 ) -> None:
     """Set the fields, sealed."""
     if not codes.flags.c_contiguous:
@@ -351,9 +374,10 @@ def _fill(
     for array in (codes, weights):
         if array is not None:
             array.flags.writeable = False
-    sealed = levels if isinstance(levels, MappingProxyType) else MappingProxyType(dict(levels))
-    for field, value in (("names", names), ("levels", sealed), ("codes", codes), ("weights", weights)):
-        object.__setattr__(self, field, value)
+    sealed = levels if isinstance(levels, Sealed) else Sealed(levels)
+    parts = {"names": names, "levels": sealed, "codes": codes, "weights": weights}
+    for name, value in {**parts, "codings": kept_codings(codings, names)}.items():
+        object.__setattr__(self, name, value)
 
 
 def _check_codes(codes: NDArray[Any], names: Sequence[str], cards: Sequence[int]) -> None:
