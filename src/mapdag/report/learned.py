@@ -85,18 +85,26 @@ def result_page(
     sections = [
         Section("graph", "The graph", _graph(result, bootstrap), "Graph"),
         Section("arcs", "Arcs", _arcs(result, joined, bootstrap), "Arcs"),
-        Section("trace", "How the score rose", _trace(result), "Score trace"),
+        *([] if _is_given(result) else [Section("trace", "How the score rose", _trace(result), "Score trace")]),
         Section("data", "Data and families", _data(result.data, known), "Data"),
         how_it_was_made(command, _details(result, bootstrap)),
     ]
     return page(
         title or f"{plural(len(result.dag.nodes), 'node')}, {plural(result.dag.n_arcs, 'arc')}",
         sections,
-        subtitle=["learned with ", tag("code", str(result.objective)), f" from {_rows(result.data)}"],
+        subtitle=[
+            "given, judged by " if _is_given(result) else "learned with ",
+            tag("code", str(result.objective)),
+            f" from {_rows(result.data)}",
+        ],
         lead=_figures(result),
         data={"nodes": _nodes(result.data, known), "arcs": joined, "trace": moves},
         scripts=("tables", "details", "graph", "trace"),
     )
+
+
+def _is_given(result: Result) -> bool:
+    return result.stopped == "given"
 
 
 def _rows(data: Dataset) -> str:
@@ -106,6 +114,7 @@ def _rows(data: Dataset) -> str:
 
 def _figures(result: Result) -> Html:
     ended = "converged" if result.converged else f"stopped early: {result.stopped.replace('_', ' ')}"
+    told = f"{result.seconds:.2f} s, {ended}"
     shown = figures(
         [
             ("Score", figure_text(result.score), "log posterior, up to a constant"),
@@ -113,11 +122,11 @@ def _figures(result: Result) -> Html:
             ("Log likelihood", figure_text(result.log_likelihood), "of the data, marginal or penalised"),
             ("Compelled arcs", len(result.compelled), "same direction in every equivalent graph"),
             ("Reversible arcs", len(result.reversible), "direction not identified"),
-            ("Search", plural(len(result.trace), "move"), f"{result.seconds:.2f} s, {ended}"),
+            *([] if _is_given(result) else [("Search", plural(len(result.trace), "move"), told)]),
         ]
     )
     said = [warning(thin_sentence(result.thin, result.objective))] if result.thin else []
-    if not result.converged:
+    if not result.converged and not _is_given(result):
         said.append(warning(f"The search {ended}. This is the best graph it had found by then."))
     return join([*said, shown])
 
@@ -135,7 +144,7 @@ def _graph(result: Result, bootstrap: Bootstrap | None) -> Html:
     if bootstrap is not None:
         keys.append(("compelled weak", "thin to thick: strength from 0 to 1"))
     drawing = draw(result, bootstrap=bootstrap)
-    return viewer(drawing, views=views, keys=keys, title=f"Learned graph with {plural(result.dag.n_arcs, 'arc')}")
+    return viewer(drawing, views=views, keys=keys, title=f"{'Given' if _is_given(result) else 'Learned'} graph with {plural(result.dag.n_arcs, 'arc')}")
 
 
 def _arcs(result: Result, joined: list[ArcFacts], bootstrap: Bootstrap | None) -> Content:
@@ -307,9 +316,10 @@ def _details(result: Result, bootstrap: Bootstrap | None) -> list[tuple[str, Con
     details: list[tuple[str, Content]] = [
         ("objective", tag("code", str(result.objective))),
         ("data", f"{_rows(data)}, {plural(data.n_columns, 'column')}"),
-        ("search", f"{plural(len(result.trace), 'move')}, {result.families:,} families counted, {result.stopped}"),
-        ("time", f"{result.seconds:.3f} s"),
     ]
+    if not _is_given(result):
+        counted = f"{plural(len(result.trace), 'move')}, {result.families:,} families counted, {result.stopped}"
+        details += [("search", counted), ("time", f"{result.seconds:.3f} s")]
     if bootstrap is not None:
         details.append(
             ("bootstrap", f"{plural(bootstrap.replicates, 'resample')}, threshold {bootstrap.threshold:.3f}")

@@ -9,9 +9,10 @@ from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
+from mapdag.data import as_dataset
 from mapdag.graphs import meek_closure
 from mapdag.graphs.drawable import Drawable
-from mapdag.objective import USUAL, ThinFamily, thin_families, thin_sentence
+from mapdag.objective import DEFAULT, USUAL, ThinFamily, parse, score, thin_families, thin_sentence
 from mapdag.tables import Column, Table, Tabular
 from mapdag.wording import counted
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from mapdag.search.frame.watch import Watch
 
 MoveKind = Literal["add", "delete", "reverse", "reorder", "restart"]
-Stopped = Literal["converged", "max_iter", "time_limit", "interrupted"]
+Stopped = Literal["converged", "max_iter", "time_limit", "interrupted", "given"]
 
 _NAMED = 10  # columns of a group that are named
 
@@ -79,8 +80,8 @@ class Result(Drawable, Tabular):
         Families counted for this result (fewer when another objective had counted them before).
     seconds : float
         Wall-clock time.
-    stopped : {"converged", "max_iter", "time_limit", "interrupted"}
-        Why the search ended; unless it converged, `dag` is the best graph so far.
+    stopped : {"converged", "max_iter", "time_limit", "interrupted", "given"}
+        Why the search ended; unless it converged, `dag` is the best graph so far, or there was no search (`given`).
     data : Dataset
         What it was learned from.
     knowledge : tuple of (str, str)
@@ -101,6 +102,32 @@ class Result(Drawable, Tabular):
     data: Dataset = field(repr=False)
     knowledge: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     alike: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
+
+    @classmethod
+    def given(cls, graph: Any, data: Any, objective: Goal = DEFAULT) -> Result:
+        """Look at a graph that was given, not learned, in the same way: its score, its class, its report.
+
+        Parameters
+        ----------
+        graph : DAG, or anything that has one as its ``dag``
+        data : Dataset, or anything that `mapdag.read` takes
+            With a column for every node; others are ignored.
+        objective : Objective, Likelihood or str
+
+        Examples
+        --------
+        >>> import mapdag as md
+        >>> asia = md.network("asia")
+        >>> print(md.Result.given(asia, asia.sample(500, seed=1), "MU(c=1)+BDs(1)"))
+        MU(c=1)+BDs(alpha=1): -1156.6150 = -22.2967 (prior) + -1134.3183
+        8 nodes, 8 arcs: 5 compelled, 3 reversible (their direction is not identified)
+        given, not learned
+        """
+        dag = getattr(graph, "dag", graph)
+        table, goal = as_dataset(data).select(dag.nodes), parse(objective)
+        value = score(dag, table, goal)
+        parts = {"log_prior": value.log_prior, "log_likelihood": value.log_likelihood}
+        return cls(dag, goal, **parts, trace=(), families=0, seconds=0.0, stopped="given", data=table)
 
     @property
     def score(self) -> float:
@@ -177,7 +204,6 @@ class Result(Drawable, Tabular):
         return f"<Result {self.objective}: {self.score:.4f}, {counted(self.dag.n_arcs, 'arc')}, {self.stopped}>"
 
     def __str__(self) -> str:
-        ended = "converged" if self.converged else f"stopped early ({self.stopped.replace('_', ' ')}), best so far"
         return "\n".join(
             [
                 f"{self.objective}: {self.score:.4f} = {self.log_prior:.4f} (prior) + {self.log_likelihood:.4f}",
@@ -186,12 +212,19 @@ class Result(Drawable, Tabular):
                     f"{len(self.compelled):,} compelled, {len(self.reversible):,} reversible "
                     "(their direction is not identified)"
                 ),
-                f"{counted(len(self.trace), 'move')}, {counted(self.families, 'family')}, {self.seconds:.3f} s, {ended}",
+                self._ending(),
                 *([thin_sentence(self.thin, self.objective)] if self.thin else []),
                 *(f"the data cannot tell apart: {_named(group)}" for group in self.alike[:_NAMED]),
                 *([f"... and {len(self.alike) - _NAMED:,} more such groups"] if len(self.alike) > _NAMED else []),
             ]
         )
+
+    def _ending(self) -> str:
+        if self.stopped == "given":
+            return "given, not learned"
+        work = f"{counted(len(self.trace), 'move')}, {counted(self.families, 'family')}, {self.seconds:.3f} s"
+        early = f"stopped early ({self.stopped.replace('_', ' ')}), best so far"
+        return f"{work}, {'converged' if self.converged else early}"
 
 
 def _named(group: Sequence[str]) -> str:
