@@ -63,8 +63,10 @@ class Column:
         """Write the values."""
         if self.levels is not None:
             return [self.levels[int(code)] for code in self.values]
-        write = self.form if callable(self.form) else (lambda value, form=self.form: format(value, form))
-        return ["" if value is None else write(value) for value in self.values]
+        return ["" if value is None else self._text(value) for value in self.values]
+
+    def _text(self, value: Any) -> str:
+        return self.form(value) if callable(self.form) else format(value, self.form)
 
     def series(self) -> pl.Series:
         """Return it as polars has it."""

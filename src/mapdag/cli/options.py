@@ -249,7 +249,7 @@ def write_drawable(graph: DAG | Result, path: str) -> None:
     if _is_picture(path):
         graph.plot(path)
     else:
-        md.write_graph(getattr(graph, "dag", graph), path)
+        md.write_graph(graph if isinstance(graph, md.DAG) else graph.dag, path)
 
 
 def check_page(path: str | None, *, drawn: bool = False) -> None:

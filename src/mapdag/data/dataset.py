@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _SHOWN_ROWS, _SHOWN_COLUMNS = 5, 12
 
+
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
 class Dataset(Tabular):
     """A table of categorical variables: codes, their labels, and optionally a weight per row.

@@ -207,6 +207,8 @@ class CPDAG(Graph):
         parts += self._index.select(mask_of(i for i, mask in enumerate(self.adjacent_masks) if not mask))
         text = ", ".join(parts)
         if not text or len(text) > _SHOWN:
-            counts = [counted(*each) for each in ((len(self.nodes), "node"), (self.n_arcs, "arc"), (self.n_edges, "edge"))]
+            counts = [
+                counted(*each) for each in ((len(self.nodes), "node"), (self.n_arcs, "arc"), (self.n_edges, "edge"))
+            ]
             return f"<CPDAG with {counts[0]}, {counts[1]} and {counts[2]}>"
         return f"<CPDAG {text}>"

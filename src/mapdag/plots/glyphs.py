@@ -23,7 +23,7 @@ def families_for(texts: Iterable[str]) -> list[str]:
 
     Examples
     --------
-    >>> families_for(["age", "α"])
+    >>> families_for(["age", "naïve"])
     ['sans-serif']
     """
     from matplotlib import font_manager, rcParams
@@ -55,7 +55,7 @@ def _lacking(path: str, letters: set[str]) -> set[str]:
 
 
 def _installed() -> dict[str, str]:
-    """Return the upright fonts of usual weight, by name; also those that were installed since matplotlib last looked."""
+    """Return the upright fonts of usual weight, by name; also those installed since matplotlib last looked."""
     from matplotlib import font_manager
 
     manager: Any = font_manager.fontManager

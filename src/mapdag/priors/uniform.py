@@ -84,7 +84,7 @@ class MU(Prior):
         if n_nodes < 5:
             if beta > 0.5:
                 warnings.warn(
-                    f"MU(c={self.c:g}) is meant for larger graphs: with {counted(n_nodes, 'node')} beta is taken as 1/2",
+                    f"MU(c={self.c:g}) is meant for larger graphs: with {counted(n_nodes, 'node')} beta is 1/2",
                     MapdagWarning,
                     stacklevel=3,
                 )

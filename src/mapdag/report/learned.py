@@ -144,7 +144,12 @@ def _graph(result: Result, bootstrap: Bootstrap | None) -> Html:
     if bootstrap is not None:
         keys.append(("compelled weak", "thin to thick: strength from 0 to 1"))
     drawing = draw(result, bootstrap=bootstrap)
-    return viewer(drawing, views=views, keys=keys, title=f"{'Given' if _is_given(result) else 'Learned'} graph with {plural(result.dag.n_arcs, 'arc')}")
+    return viewer(
+        drawing,
+        views=views,
+        keys=keys,
+        title=f"{'Given' if _is_given(result) else 'Learned'} graph with {plural(result.dag.n_arcs, 'arc')}",
+    )
 
 
 def _arcs(result: Result, joined: list[ArcFacts], bootstrap: Bootstrap | None) -> Content:

@@ -19,7 +19,7 @@ from mapdag.wording import counted
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from mapdag.contracts import Objective
+    from mapdag.contracts import Likelihood, Objective
     from mapdag.data import Dataset
     from mapdag.graphs import CPDAG, DAG
     from mapdag.networks import BayesianNetwork
@@ -104,7 +104,7 @@ class Result(Drawable, Tabular):
     alike: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
 
     @classmethod
-    def given(cls, graph: Any, data: Any, objective: Goal = DEFAULT) -> Result:
+    def given(cls, graph: Any, data: Any, objective: str | Objective | Likelihood = DEFAULT) -> Result:
         """Look at a graph that was given, not learned, in the same way: its score, its class, its report.
 
         Parameters
@@ -126,8 +126,17 @@ class Result(Drawable, Tabular):
         dag = getattr(graph, "dag", graph)
         table, goal = as_dataset(data).select(dag.nodes), parse(objective)
         value = score(dag, table, goal)
-        parts = {"log_prior": value.log_prior, "log_likelihood": value.log_likelihood}
-        return cls(dag, goal, **parts, trace=(), families=0, seconds=0.0, stopped="given", data=table)
+        return cls(
+            dag=dag,
+            objective=goal,
+            log_prior=value.log_prior,
+            log_likelihood=value.log_likelihood,
+            trace=(),
+            families=0,
+            seconds=0.0,
+            stopped="given",
+            data=table,
+        )
 
     @property
     def score(self) -> float:
