@@ -123,3 +123,33 @@ def test_what_a_page_loads_from_outside_is_found(text, loads, tmp_path, monkeypa
 
     (tmp_path / "index.html").write_text(text, encoding="utf-8")
     assert len(outside_loads(tmp_path)) == loads
+
+
+@pytest.mark.parametrize(
+    ("text", "broken"),
+    [
+        ('<a href="other.html#part">read on</a><a href="#here">up</a><p id="here"><a href="#">top</a>', 0),
+        ('<a href="https://example.org/missing">out</a><a href="mailto:a@b.c">write</a><a href="?q=1">ask</a>', 0),
+        ('<img src="img/a%20b.svg"><img srcset="img/a%20b.svg 2x, img/a%20b.svg"><a href="/other.html">root</a>', 0),
+        ('<a href="img/">folder without a page</a>', 1),
+        ('<a href="other.html#nowhere">read on</a>', 1),
+        ('<a href="#nowhere">up</a>', 1),
+        ('<a href="missing.html">gone</a><img src="img/missing.svg">', 2),
+        ('<img srcset="img/a%20b.svg 1x, img/missing.svg 2x">', 1),
+        ('<a href="../README.md">out of the site</a>', 1),
+        ('<a href="other.md">not built</a><link rel="stylesheet" href="gone.css"><script src="gone.js"></script>', 3),
+    ],
+)
+def test_links_that_lead_nowhere_are_found(text, broken, tmp_path, monkeypatch):
+    if not (ROOT / "docs" / "check_site.py").exists():
+        pytest.skip("not part of this distribution")
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    from check_site import broken_links
+
+    site = tmp_path / "site"
+    (site / "img").mkdir(parents=True)
+    (tmp_path / "README.md").write_text("outside")
+    (site / "img" / "a b.svg").write_text("<svg/>")
+    (site / "other.html").write_text('<h2 id="part">Part</h2>')
+    (site / "index.html").write_text(text, encoding="utf-8")
+    assert len(broken_links(site)) == broken
