@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mkdocs.structure.files import File, InclusionLevel
+from options import with_options  # beside this file
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
@@ -35,10 +36,10 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Let links start from where a page is in the site, and end where their targets are."""
+    """Let links start from where a page is in the site, and end where their targets are; list options of commands."""
     del files
     root = Path(config.config_file_path).parent
-    return relinked(markdown, root, source_of(page.file.src_uri, root))
+    return with_options(relinked(markdown, root, source_of(page.file.src_uri, root)))
 
 
 def source_of(uri: str, root: Path) -> str:

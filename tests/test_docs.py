@@ -6,6 +6,7 @@ import shlex
 import shutil
 import sys
 import warnings
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -94,16 +95,6 @@ def test_every_public_name_is_in_the_reference():
     assert listed_theory | {"alpha_star", "diagnose", "Diagnosis"} >= functions
 
 
-def test_the_table_of_the_tutorial_is_what_its_script_makes(tmp_path, monkeypatch):
-    if not (ROOT / "examples").exists():
-        pytest.skip("not part of this distribution")
-    monkeypatch.syspath_prepend(ROOT / "examples")
-    import patients
-
-    patients.write(tmp_path / "patients.csv")
-    assert (tmp_path / "patients.csv").read_bytes() == (ROOT / "examples" / "patients.csv").read_bytes()
-
-
 @pytest.mark.parametrize(
     ("text", "loads"),
     [
@@ -153,3 +144,31 @@ def test_links_that_lead_nowhere_are_found(text, broken, tmp_path, monkeypatch):
     (site / "other.html").write_text('<h2 id="part">Part</h2>')
     (site / "index.html").write_text(text, encoding="utf-8")
     assert len(broken_links(site)) == broken
+
+
+@pytest.mark.parametrize("name", ["patients", "workers"])
+def test_tables_of_the_examples_are_what_their_scripts_make(name, tmp_path, monkeypatch):
+    if not (ROOT / "examples").exists():
+        pytest.skip("not part of this distribution")
+    monkeypatch.syspath_prepend(ROOT / "examples")
+    import_module(name).write(tmp_path / "table.csv")
+    assert (tmp_path / "table.csv").read_bytes() == (ROOT / "examples" / f"{name}.csv").read_bytes()
+
+
+def test_the_page_of_the_command_line_has_every_command(monkeypatch):
+    if not (ROOT / "docs" / "cli.md").exists():
+        pytest.skip("not part of this distribution")
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    import typer
+    from options import options_of, with_options
+
+    from mapdag.cli.app import app
+
+    text = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    shown = with_options(text)
+    for command in typer.main.get_command(app).commands:
+        assert f"mapdag {command}" in text
+        if command != "study":
+            assert f"Options of <code>mapdag {command}</code>" in shown
+    assert options_of(["no", "such", "command"]) == ""
+    assert "--report FILE" in options_of(["learn"])

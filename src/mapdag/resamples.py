@@ -51,7 +51,8 @@ class Bootstrap(Tabular):
     objective : Objective
     replicates : int
     halves : int64 array (N, N)
-        In how many graphs the equivalence class has the arc i -> j, times two; an undirected edge counts once each way.
+        In how many graphs the equivalence class, with the directions that constraints add, has the arc i -> j, times
+        two; an undirected edge counts once each way.
     """
 
     nodes: tuple[str, ...]
@@ -219,8 +220,8 @@ def resample(data: Dataset, stream: np.random.SeedSequence) -> Dataset:
 
 
 def _halves(data: Dataset, objective: Objective, plan: Plan, stream: np.random.SeedSequence) -> NDArray[np.int64]:
-    """Arcs of the equivalence class learned from one resample: 2 where i -> j, 1 where i - j."""
+    """Arcs of the class learned from one resample, directed where constraints demand it: 2 where i -> j, 1 where i - j."""
     seed = int(stream.generate_state(1)[0])
-    cpdag = plan.changed(seed=seed).run(data, [objective])[0].cpdag
-    adjacency = cpdag.to_adjacency().astype(np.int64)
+    learned = plan.changed(seed=seed).run(data, [objective])[0]
+    adjacency = learned.identified.to_adjacency().astype(np.int64)
     return adjacency * np.where(adjacency.T > 0, 1, 2)
