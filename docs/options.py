@@ -1,4 +1,4 @@
-"""The options of the commands, from the commands themselves: what ``<!-- options of learn -->`` in a page stands for."""
+"""The options of the commands, from the commands themselves: what ``<!-- options of learn -->`` in pages becomes."""
 
 from __future__ import annotations
 

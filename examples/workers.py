@@ -1,6 +1,6 @@
 """Write `workers.csv`: 1,841 men of a Czech car factory by six risk factors of coronary thrombosis.
 
-The counts are those of the prospective study of Reinis et al. (Bratislavske lekarske listy 76, 1981, 137-150), as published by
+The counts are those of Reinis et al. (Bratislavske lekarske listy 76, 1981, 137-150), as published by
 Edwards and Havranek ("A fast procedure for model search in multidimensional contingency tables", Biometrika 72,
 1985, 339-351): ``python examples/workers.py``.
 """

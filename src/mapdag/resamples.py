@@ -220,7 +220,7 @@ def resample(data: Dataset, stream: np.random.SeedSequence) -> Dataset:
 
 
 def _halves(data: Dataset, objective: Objective, plan: Plan, stream: np.random.SeedSequence) -> NDArray[np.int64]:
-    """Arcs of the class learned from one resample, directed where constraints demand it: 2 where i -> j, 1 where i - j."""
+    """Arcs of the class learned from one resample, as constraints direct them: 2 where i -> j, 1 where i - j."""
     seed = int(stream.generate_state(1)[0])
     learned = plan.changed(seed=seed).run(data, [objective])[0]
     adjacency = learned.identified.to_adjacency().astype(np.int64)

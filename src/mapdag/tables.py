@@ -184,7 +184,7 @@ def _aligned(columns: Sequence[Column]) -> list[str]:
 
 
 def _align(column: Column) -> str:
-    return f' style="text-align:{"right" if column.right else "left"}"'
+    return f' style="padding:2px 8px;white-space:nowrap;text-align:{"right" if column.right else "left"}"'
 
 
 def _plain(value: Any) -> Any:

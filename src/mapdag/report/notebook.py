@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mapdag.plots.graphs import for_notebook
@@ -42,7 +43,7 @@ def _summary(value: Result | BayesianNetwork, text: str, about_arcs: Content = N
     picture = for_notebook(value)
     parts: list[Content] = [tag("pre", text, style="margin:0 0 8px")]
     if picture is None:
-        parts.append(Html(value.to_table(SHOWN)._repr_html_()))
+        parts.append(Html(replace(value.to_table(SHOWN), title="")._repr_html_()))
     else:
         parts += [Html(picture._repr_html_()), about_arcs]
     return tag("div", parts, class_=AS_IS)
