@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import mapdag as md
 from mapdag.tables import SHOWN, Column, Table, Tabular
-from mapdag.wording import cells, counted, shortened
+from mapdag.wording import cells, plural, shortened
 
 HOSTILE = ["<b>bold</b> & $x_1$", "probability", "line\nbreak", "年齢", "x" * 200]
 
@@ -255,4 +255,4 @@ def test_shortened_texts_fit_and_are_printable(text, longest):
 
 
 def test_nouns_have_plurals():
-    assert counted(2, "family") == "2 families"
+    assert plural(2, "family") == "2 families"

@@ -19,7 +19,7 @@ from mapdag.graphs import DAG
 from mapdag.objective import DEFAULT, parse
 from mapdag.search import Plan
 from mapdag.tables import SHOWN, Column, Table, Tabular
-from mapdag.wording import counted
+from mapdag.wording import plural
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -141,7 +141,7 @@ class Bootstrap(Tabular):
                 Column("strength", np.array([arc.strength for arc in shown]), ".3f", right=True),
                 Column("direction", np.array([arc.direction for arc in shown]), ".3f", right=True),
             ],
-            title=f"{self.objective}, {counted(self.replicates, 'replicate')}, threshold {self.threshold:.3f}",
+            title=f"{self.objective}, {plural(self.replicates, 'replicate')}, threshold {self.threshold:.3f}",
             left=len(arcs) - len(shown),
         )
 

@@ -1,20 +1,52 @@
-"""Numbers and names as people read them: texts only."""
+"""Numbers, times and tables as people read them: texts only."""
 
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
 
 
-def counted(number: int, noun: str) -> str:
-    """Write a number and what is counted, in the plural where it is not one.
+def plural(number: int, noun: str) -> str:
+    """Write how many there are of something.
 
-    >>> counted(1, "arc"), counted(0, "arc"), counted(1234, "family")
+    >>> plural(1, "arc"), plural(0, "arc"), plural(1234, "family")
     ('1 arc', '0 arcs', '1,234 families')
     """
     if number == 1:
         return f"1 {noun}"
-    plural = f"{noun.removesuffix('y')}ies" if noun.endswith("y") else f"{noun}s"
-    return f"{number:,} {plural}"
+    return f"{number:,} " + (f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s")
+
+
+def duration(seconds: float) -> str:
+    """Seconds as people say them.
+
+    Examples
+    --------
+    >>> duration(42), duration(754), duration(7500)
+    ('42 s', '12 min 34 s', '2 h 05 min')
+    """
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    if seconds < 3600:
+        return f"{int(seconds) // 60} min {int(seconds) % 60:02} s"
+    return f"{int(seconds) // 3600} h {int(seconds) % 3600 // 60:02} min"
+
+
+def columns(rows: Sequence[Sequence[str]], *, right: tuple[int, ...] = ()) -> str:
+    """Align cells in columns; those in `right` to the right.
+
+    >>> print(columns([["node", "rows"], ["A", "5"]], right=(1,)))
+    node  rows
+    A        5
+    """
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    lines = [
+        "  ".join(
+            cell.rjust(w) if i in right else cell.ljust(w) for i, (cell, w) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in rows
+    ]
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def shortened(text: str, longest: int) -> str:

@@ -30,7 +30,7 @@ from mapdag.cli.options import (
     write_drawable,
 )
 from mapdag.errors import MapdagError
-from mapdag.wording import counted
+from mapdag.wording import plural
 
 if TYPE_CHECKING:
     from mapdag import DAG, Bootstrap, Result
@@ -109,7 +109,7 @@ def bootstrap(
         )
     else:
         typer.echo(str(found.to_table(above=found.threshold if threshold is None else threshold)))
-        typer.echo(f"averaged network: {counted(averaged.n_arcs, 'arc')}")
+        typer.echo(f"averaged network: {plural(averaged.n_arcs, 'arc')}")
     if out is not None:
         write_drawable(averaged, out)
 

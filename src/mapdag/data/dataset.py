@@ -15,7 +15,7 @@ from mapdag.data.problems import listed, rows_text, unknown_names
 from mapdag.data.rows import Weights, check_weights, distinct_rows
 from mapdag.errors import DataError, ParameterError
 from mapdag.tables import Column, Table, Tabular
-from mapdag.wording import counted
+from mapdag.wording import plural
 
 if TYPE_CHECKING:
     import polars as pl
@@ -195,9 +195,9 @@ class Dataset(Tabular):
         cards = self.cards
         levels = f"{cards.min()}-{cards.max()} levels"
         if cards.min() == cards.max():
-            levels = counted(int(cards.min()), "level") + (" each" if self.n_columns > 1 else "")
+            levels = plural(int(cards.min()), "level") + (" each" if self.n_columns > 1 else "")
         weighted = "" if self.weights is None else f", total weight {self.total:,}"
-        return f"Dataset({counted(self.n_rows, 'row')}, {counted(self.n_columns, 'column')}, {levels}{weighted})"
+        return f"Dataset({plural(self.n_rows, 'row')}, {plural(self.n_columns, 'column')}, {levels}{weighted})"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Dataset):
@@ -350,7 +350,7 @@ class Dataset(Tabular):
         """Return the first rows of the first columns."""
         head = self.select(self.names[:_SHOWN_COLUMNS]).to_table(_SHOWN_ROWS, weights=self._free_name("weight"))
         more = self.n_columns - _SHOWN_COLUMNS
-        return replace(head, title=repr(self), notes=[f"... and {counted(more, 'more column')}"] if more > 0 else ())
+        return replace(head, title=repr(self), notes=[f"... and {plural(more, 'more column')}"] if more > 0 else ())
 
     def _free_name(self, name: str) -> str:
         return self._free_name(f"{name}_") if name in self.levels else name

@@ -15,7 +15,7 @@ from mapdag.graphs.base import Graph
 from mapdag.graphs.extension import consistent_extension
 from mapdag.graphs.masks import count, mask_of, permute, transpose
 from mapdag.graphs.nodes import Arc, NodeIndex, as_index
-from mapdag.wording import counted
+from mapdag.wording import plural
 
 if TYPE_CHECKING:
     import numpy as np
@@ -208,7 +208,7 @@ class CPDAG(Graph):
         text = ", ".join(parts)
         if not text or len(text) > _SHOWN:
             counts = [
-                counted(*each) for each in ((len(self.nodes), "node"), (self.n_arcs, "arc"), (self.n_edges, "edge"))
+                plural(*each) for each in ((len(self.nodes), "node"), (self.n_arcs, "arc"), (self.n_edges, "edge"))
             ]
             return f"<CPDAG with {counts[0]}, {counts[1]} and {counts[2]}>"
         return f"<CPDAG {text}>"

@@ -21,7 +21,7 @@ from mapdag.graphs.drawable import Drawable
 from mapdag.networks.cpts import TOLERANCE, Floats, check_size, check_tolerance, checked_cpt
 from mapdag.networks.distribution import level_code
 from mapdag.tables import Column, Table, Tabular
-from mapdag.wording import counted
+from mapdag.wording import plural
 
 if TYPE_CHECKING:
     import os
@@ -468,7 +468,7 @@ class BayesianNetwork(Drawable, Tabular):
     def size_text(self) -> str:
         """How many nodes, arcs and parameters, in words."""
         counts = ((len(self.nodes), "node"), (self.dag.n_arcs, "arc"), (self.n_parameters, "parameter"))
-        return ", ".join(counted(n, what) for n, what in counts)
+        return ", ".join(plural(n, what) for n, what in counts)
 
     def __repr__(self) -> str:
         return f"BayesianNetwork({self.size_text})"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from mapdag.tables import Column, Table, Tabular
-from mapdag.wording import counted
+from mapdag.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -96,4 +96,4 @@ class CPT(Tabular):
         return [Column(node, code, levels=self.levels[node]) for node, code in zip(nodes, codes, strict=True)]
 
     def __repr__(self) -> str:
-        return f"CPT({self._title!r}, {counted(self.values.size, 'entry')})"
+        return f"CPT({self._title!r}, {plural(self.values.size, 'entry')})"

@@ -12,7 +12,7 @@ from mapdag.io.files import check_writable, write_file
 from mapdag.plots.drawing import PLAIN, Drawing, Link, compose, thickness
 from mapdag.plots.svg import PAPER
 from mapdag.plots.svg import to_svg as write_svg
-from mapdag.wording import counted
+from mapdag.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -140,7 +140,7 @@ def _structure(graph: Drawn) -> DAG | CPDAG:
 
 def _title(graph: Drawn) -> str:
     structure = _structure(graph)
-    joined = counted(structure.n_arcs, "arc")
+    joined = plural(structure.n_arcs, "arc")
     if isinstance(structure, CPDAG):
-        joined += f" and {counted(structure.n_edges, 'edge')}"
-    return f"Graph with {counted(len(structure.nodes), 'node')} and {joined}"
+        joined += f" and {plural(structure.n_edges, 'edge')}"
+    return f"Graph with {plural(len(structure.nodes), 'node')} and {joined}"

@@ -13,7 +13,7 @@ import numpy as np
 from mapdag.checks import check_positive, check_probability
 from mapdag.contracts import Prior, write
 from mapdag.errors import MapdagWarning, ParameterError
-from mapdag.wording import counted
+from mapdag.wording import plural
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -84,7 +84,7 @@ class MU(Prior):
         if n_nodes < 5:
             if beta > 0.5:
                 warnings.warn(
-                    f"MU(c={self.c:g}) is meant for larger graphs: with {counted(n_nodes, 'node')} beta is 1/2",
+                    f"MU(c={self.c:g}) is meant for larger graphs: with {plural(n_nodes, 'node')} beta is 1/2",
                     MapdagWarning,
                     stacklevel=3,
                 )

@@ -14,7 +14,7 @@ from mapdag.graphs import meek_closure
 from mapdag.graphs.drawable import Drawable
 from mapdag.objective import DEFAULT, USUAL, ThinFamily, parse, score, thin_families, thin_sentence
 from mapdag.tables import Column, Table, Tabular
-from mapdag.wording import counted
+from mapdag.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -210,14 +210,14 @@ class Result(Drawable, Tabular):
         return text
 
     def __repr__(self) -> str:
-        return f"<Result {self.objective}: {self.score:.4f}, {counted(self.dag.n_arcs, 'arc')}, {self.stopped}>"
+        return f"<Result {self.objective}: {self.score:.4f}, {plural(self.dag.n_arcs, 'arc')}, {self.stopped}>"
 
     def __str__(self) -> str:
         return "\n".join(
             [
                 f"{self.objective}: {self.score:.4f} = {self.log_prior:.4f} (prior) + {self.log_likelihood:.4f}",
                 (
-                    f"{counted(len(self.dag.nodes), 'node')}, {counted(self.dag.n_arcs, 'arc')}: "
+                    f"{plural(len(self.dag.nodes), 'node')}, {plural(self.dag.n_arcs, 'arc')}: "
                     f"{len(self.compelled):,} compelled, {len(self.reversible):,} reversible "
                     "(their direction is not identified)"
                 ),
@@ -231,7 +231,7 @@ class Result(Drawable, Tabular):
     def _ending(self) -> str:
         if self.stopped == "given":
             return "given, not learned"
-        work = f"{counted(len(self.trace), 'move')}, {counted(self.families, 'family')}, {self.seconds:.3f} s"
+        work = f"{plural(len(self.trace), 'move')}, {plural(self.families, 'family')}, {self.seconds:.3f} s"
         early = f"stopped early ({self.stopped.replace('_', ' ')}), best so far"
         return f"{work}, {'converged' if self.converged else early}"
 
