@@ -106,7 +106,7 @@ def test_frames_hold_what_the_result_does(results, data):
     folds = results["cross-validation"].to_pandas()
     assert folds["log_likelihood_per_row"].tolist() == results["cross-validation"].per_row.tolist()
     compared = results["comparison"].to_pandas()
-    assert compared.loc["skeleton", "missing"] == results["comparison"].skeleton_false_negatives
+    assert compared.loc["skeleton", "recall"] == results["comparison"].skeleton_recall
     result = results["result"]
     assert list(zip(*(result.to_pandas()[end] for end in ("start", "end")), strict=True)) == list(result.dag.arcs)
     assert (result.to_polars()["direction"] == "reversible").sum() == len(result.reversible)

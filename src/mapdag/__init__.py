@@ -138,7 +138,9 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module(_WHERE[name]), name)
     if name in _MODULES:
         return import_module(f"mapdag.{name}")
-    raise AttributeError(f"module 'mapdag' has no attribute {name!r}")
+    from mapdag.vocabulary import name_hint
+
+    raise AttributeError(f"module 'mapdag' has no attribute {name!r}{name_hint(name, __all__)}")
 
 
 def __dir__() -> list[str]:

@@ -51,10 +51,12 @@ def _quoted(value: Any) -> str:
     """Write a value in Python's notation with double quotes; long lists are cut short."""
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{_quoted(key)}: {_quoted(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, tuple):
+        return "(" + ", ".join(map(_quoted, value)) + ")"
     if isinstance(value, list):
         items = [*value[:SHOWN_ITEMS], "..."] if len(value) > SHOWN_ITEMS else value
         return "[" + ", ".join("..." if item == "..." else _quoted(item) for item in items) + "]"
-    return str(value) if isinstance(value, bool) else json.dumps(value, ensure_ascii=False)
+    return str(value) if value is None or isinstance(value, bool) else json.dumps(value, ensure_ascii=False)
 
 
 class Message(Exception):  # noqa: N818 - not yet an error

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from mapdag.checks import check_whole
-from mapdag.data import as_dataset
+from mapdag.data import as_dataset, split_options
 from mapdag.errors import CycleError, ParameterError
 from mapdag.graphs import DAG
+from mapdag.notices import said_once
 from mapdag.objective import DEFAULT, parse
-from mapdag.search import Plan
+from mapdag.progress import OnCount, shown
+from mapdag.public import public
+from mapdag.search import Plan, SearchOptions
 from mapdag.tables import SHOWN, Column, Table, Tabular
 from mapdag.wording import plural
 
@@ -27,7 +30,6 @@ if TYPE_CHECKING:
 
     from mapdag.contracts import Likelihood, Objective
     from mapdag.data import Dataset
-    from mapdag.search import SearchOptions
 
     Floats = NDArray[np.float64]
 
@@ -149,6 +151,7 @@ class Bootstrap(Tabular):
         return self.to_table(SHOWN, above=self.threshold)
 
 
+@public(SearchOptions)
 def bootstrap(
     data: Any,
     objective: str | Objective | Likelihood = DEFAULT,
@@ -156,7 +159,7 @@ def bootstrap(
     R: int = 200,  # noqa: N803 - the name every textbook uses
     seed: int = 0,
     threads: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: OnCount | bool | None = None,
     **options: Unpack[SearchOptions],
 ) -> Bootstrap:
     """Learn from R resamples of the rows, to see how strong each arc is and how sure its direction.
@@ -171,10 +174,11 @@ def bootstrap(
         Each resample has its own stream of random numbers: the result does not depend on the number of threads.
     threads : int, optional
         Resamples to learn from at a time; as many as there are cores unless given.
-    progress : callable, optional
-        Called with the number of resamples done and R.
+    progress : bool or callable
+        True shows a bar; a function is called with the number of resamples done and R.
     **options
-        As in `learn`.
+        As in `learn`. Where ``discretize`` chooses the cuts of continuous columns, it does so once, from the whole
+        table: the resamples share them.
 
     Examples
     --------
@@ -189,23 +193,26 @@ def bootstrap(
     """
     check_whole("R", R, least=1)
     workers = check_whole("threads", threads or os.cpu_count() or 1, least=1)
-    table, goal = as_dataset(data), parse(objective)
+    reading, searching = split_options(options)
+    goal = parse(objective)
     cancel = threading.Event()
-    plan = Plan.make(**options, seed=seed, threads=1).changed(cancel=cancel)
-    streams = np.random.SeedSequence(seed).spawn(R)
-    total = np.zeros((table.n_columns, table.n_columns), dtype=np.int64)
-    pool = ThreadPoolExecutor(min(workers, R))
-    try:
-        jobs = pool.map(lambda stream: _halves(resample(table, stream), goal, plan, stream), streams)
-        for done, halves in enumerate(jobs, 1):
-            total += halves
-            if progress is not None:
-                progress(done, R)
-    except BaseException:
-        cancel.set()  # those that are running
-        raise
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+    plan = Plan.make(**searching, seed=seed, threads=1).changed(cancel=cancel)
+    with said_once() as call, shown(progress, lambda bar: bar.counter("resamples")) as tell:
+        table = as_dataset(data, **reading)
+        streams = np.random.SeedSequence(seed).spawn(R)
+        total = np.zeros((table.n_columns, table.n_columns), dtype=np.int64)
+        pool = ThreadPoolExecutor(min(workers, R), initializer=call.join)
+        try:
+            jobs = pool.map(lambda stream: _halves(resample(table, stream), goal, plan, stream), streams)
+            for done, halves in enumerate(jobs, 1):
+                total += halves
+                if tell is not None:
+                    tell(done, R)
+        except BaseException:
+            cancel.set()  # those that are running
+            raise
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
     return Bootstrap(table.names, goal, R, total)
 
 

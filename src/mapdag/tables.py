@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mapdag.wording import cells, shortened
+from mapdag.wording import columns, shortened
 
 if TYPE_CHECKING:
     import polars as pl
@@ -130,7 +130,9 @@ class Table:
     index: int = 0
 
     def __str__(self) -> str:
-        return "\n".join([*self._above(), *_aligned(self.columns), *self._below()])
+        written = [[shortened(text, _WIDEST) for text in (column.heading, *column.texts())] for column in self.columns]
+        right = tuple(i for i, column in enumerate(self.columns) if column.right)
+        return "\n".join([*self._above(), columns(list(zip(*written, strict=True)), right=right), *self._below()])
 
     def _above(self) -> list[str]:
         return [self.title] if self.title else []
@@ -170,17 +172,6 @@ class Table:
                 name += "_"
             found[name] = replace(column, name=name)
         return list(found.values())
-
-
-def _aligned(columns: Sequence[Column]) -> list[str]:
-    """Write the lines of a table."""
-    written = [[shortened(text, _WIDEST) for text in (column.heading, *column.texts())] for column in columns]
-    padded = []
-    for column, texts in zip(columns, written, strict=True):
-        width = max(map(cells, texts))
-        gaps = [" " * (width - cells(text)) for text in texts]
-        padded.append([gap + text if column.right else text + gap for gap, text in zip(gaps, texts, strict=True)])
-    return ["  ".join(row).rstrip() for row in zip(*padded, strict=True)]
 
 
 def _align(column: Column) -> str:

@@ -39,14 +39,12 @@ def columns(rows: Sequence[Sequence[str]], *, right: tuple[int, ...] = ()) -> st
     node  rows
     A        5
     """
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    lines = [
-        "  ".join(
-            cell.rjust(w) if i in right else cell.ljust(w) for i, (cell, w) in enumerate(zip(row, widths, strict=True))
-        )
-        for row in rows
-    ]
-    return "\n".join(line.rstrip() for line in lines)
+    padded = []
+    for i, texts in enumerate(zip(*rows, strict=True)):
+        width = max(map(cells, texts))
+        gaps = [" " * (width - cells(text)) for text in texts]
+        padded.append([gap + text if i in right else text + gap for gap, text in zip(gaps, texts, strict=True)])
+    return "\n".join("  ".join(row).rstrip() for row in zip(*padded, strict=True))
 
 
 def shortened(text: str, longest: int) -> str:

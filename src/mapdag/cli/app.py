@@ -12,7 +12,7 @@ import typer
 
 import mapdag
 from mapdag.cli import diagnosis, networks, searches, study, theory, views
-from mapdag.cli.messages import Warnings, in_flags
+from mapdag.cli.messages import Explained, Warnings, in_flags
 from mapdag.errors import MapdagError, MapdagWarning
 
 app = typer.Typer(
@@ -42,7 +42,7 @@ def _root(
 
 for module in (searches, networks, views, diagnosis, theory):
     for command in module.COMMANDS:
-        app.command(command.__name__)(command)
+        app.command(command.__name__, cls=Explained)(command)
 app.add_typer(study.app, name="study")
 
 

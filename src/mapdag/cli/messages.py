@@ -9,8 +9,12 @@ import shlex
 from typing import Any
 
 import typer
+from typer.core import TyperCommand
 
 from mapdag.errors import SHOWN_ITEMS, MapdagWarning, Message, Setting
+from mapdag.vocabulary import flag_hint
+
+UsageError: Any = typer.BadParameter.__base__  # of the click that typer uses, which may be its own
 
 
 def in_flags(message: Message) -> str:
@@ -37,6 +41,21 @@ def _flags(setting: Setting) -> str:
         items = [f"{name}={way}" for name, way in setting.value.items()]
     flag = {"missing_values": "--missing-value"}.get(setting.option, f"--{setting.option.replace('_', '-')}")
     return " ".join(f"{flag} {shlex.quote(str(item))}" for item in items)
+
+
+class Explained(TyperCommand):
+    """A command that says what flags it does not have are called."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Take the arguments apart."""
+        try:
+            return super().parse_args(ctx, args)
+        except UsageError as error:
+            flag = getattr(error, "option_name", None)
+            hint = flag_hint(flag, [name for option in self.params for name in option.opts]) if flag else ""
+            if hint:
+                error.message, error.possibilities = f"No such option: {flag}; {hint}", []
+            raise
 
 
 class Warnings:

@@ -11,8 +11,9 @@ import shlex
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
@@ -21,6 +22,7 @@ from mapdag.errors import FormatError, MapdagError
 
 if TYPE_CHECKING:
     from mapdag import DAG, BayesianNetwork, Dataset, Result
+    from mapdag.data import ReadingOptions
 
 
 def option(name: str, metavar: str, explanation: str) -> Any:
@@ -69,11 +71,32 @@ Report: TypeAlias = Annotated[str | None, option("--report", "FILE", "Write a pa
 Seed: TypeAlias = Annotated[int, option("--seed", "S", "Seed of whatever is random.")]
 
 
-class ReadTable(Protocol):
-    """Reads the table of a command; where a network is given, with its levels unless others are declared."""
+@dataclass(frozen=True)
+class ReadTable:
+    """Reads the table of a command.
+
+    Attributes
+    ----------
+    source : str or bytes
+        The table, or what a pipe gave.
+    like : str, optional
+        The network that declares levels.
+    options : mapping
+        The other options of `mapdag.read`.
+    """
+
+    source: str | bytes
+    like: str | None
+    options: ReadingOptions
+
+    def reading(self, network: BayesianNetwork | None = None) -> ReadingOptions:
+        """Options of `mapdag.read`; the levels of a network that is given unless others are declared."""
+        declared = network if self.options.get("levels") is None else None
+        return {**self.options, "like": declared if self.like is None else load_network(self.like)}
 
     def __call__(self, network: BayesianNetwork | None = None) -> Dataset:
-        """Read it."""
+        """Read the table."""
+        return md.read(self.source, **self.reading(network))
 
 
 #: Gives the options of `mapdag.learn` for a table.
@@ -112,25 +135,21 @@ def table_options(  # noqa: PLR0917 - typer calls it by keyword
     """Make the function that reads the table a command works on."""
     if levels is not None and like is not None:
         raise MapdagError("--levels and --like both declare levels: give one of them")
-
-    def load(network: BayesianNetwork | None = None) -> Dataset:
-        declared = load_network(like) if like is not None else None if levels is not None else network
-        return md.read(
-            data,
-            levels=levels,
-            like=declared,
-            codes=codes,
-            missing=missing,  # type: ignore[arg-type]  # checked there
-            missing_values=missing_value,
-            drop=drop,
-            discretize=_methods(discretize),
-            weights=weights,
-            max_levels=max_levels,
-            separator=separator,
-            encoding=encoding,
-        )
-
-    return load
+    options: ReadingOptions = {
+        "levels": levels,
+        "codes": codes,
+        "missing": missing,  # type: ignore[typeddict-item]  # checked there
+        "missing_values": missing_value,
+        "drop": drop,
+        "discretize": _methods(discretize),
+        "weights": weights,
+        "max_levels": max_levels,
+        "separator": separator,
+        "encoding": encoding,
+    }
+    path = Path(data)
+    is_pipe = path.exists() and not path.is_file() and not path.is_dir()  # which can be read only once
+    return ReadTable(path.read_bytes() if is_pipe else data, like, options)
 
 
 def _methods(given: list[str]) -> Any:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import mapdag as md
-from mapdag.cli.display import count_line, live_line, search_line
 from mapdag.cli.options import (
     DEFAULT_SCORE,
     DEFAULT_SCORES,
@@ -30,6 +29,7 @@ from mapdag.cli.options import (
     write_drawable,
 )
 from mapdag.errors import MapdagError
+from mapdag.progress import bar
 from mapdag.wording import plural
 
 if TYPE_CHECKING:
@@ -61,10 +61,10 @@ def learn(
     warm_up()
     table = read_table()
     options, strengths = search(table), None
-    with live_line(quiet=json) as show:
-        results = md.learn(table, objectives, progress=search_line(show), **options)
+    with bar(quiet=json, lines=False) as shown:
+        results = md.learn(table, objectives, progress=shown.search, **options)
         if bootstrap:
-            tell = count_line(show, "resamples")
+            tell = shown.counter("resamples")
             strengths = md.bootstrap(table, objectives[0], R=bootstrap, progress=tell, **options)
     # What was found is shown before it is written: that may fail.
     if json:
@@ -94,8 +94,8 @@ def bootstrap(
     """Say how strong each arc is, by learning from resampled rows; --out takes the averaged network."""
     check_out(out, "graph", "picture")
     table = read_table()
-    with live_line(quiet=json) as show:
-        found = md.bootstrap(table, score, R=replicates, progress=count_line(show, "resamples"), **search(table))
+    with bar(quiet=json, lines=False) as shown:
+        found = md.bootstrap(table, score, R=replicates, progress=shown.counter("resamples"), **search(table))
     averaged = found.averaged(threshold)
     if json:
         print_json(
@@ -125,9 +125,12 @@ def cv(
 ) -> None:
     """Compare objectives by the log-likelihood of held-out rows."""
     table = read_table()
-    with live_line(quiet=json) as show:
-        tell = count_line(show, "folds")
-        found = md.cross_validate(table, score, folds=folds, alpha=alpha, progress=tell, **search(table))
+    with bar(quiet=json, lines=False) as shown:
+        options = {**search(table), "folds": folds, "alpha": alpha, "progress": shown.counter("folds")}
+        if read_table.options["discretize"] is None:
+            found = md.cross_validate(table, score, **options)
+        else:  # the table itself, so that each fold is cut for itself
+            found = md.cross_validate(read_table.source, score, **read_table.reading(), **options)
     if not json:
         typer.echo(str(found))
         return
@@ -160,10 +163,10 @@ def alpha(
 
     table = read_table()
     plan = Plan.make(**search(table), catch_interrupt=False)
-    with live_line(quiet=json) as show:
+    with bar(quiet=json, lines=False) as shown:
 
         def once(value: float) -> DAG:
-            show(f"alpha = {value:g}")
+            shown.show(f"alpha = {value:g}")
             return plan.run(table, [md.BDeu(value)])[0].dag
 
         path = find_alpha_star(table, once, start=first, max_rounds=rounds)
@@ -224,7 +227,7 @@ def _describe(result: Result, strengths: Bootstrap | None) -> str:
         width = max(map(len, arcs), default=0)
         found = [float(known[index[a], index[b]]) for a, b in result.dag.arcs]
         arcs = [f"{arc:{width}}  {strength:.3f}" for arc, strength in zip(arcs, found, strict=True)]
-        arcs.append(f"strengths from {strengths.replicates} resamples, threshold {strengths.threshold:.3f}")
+        arcs.append(f"strengths from {plural(strengths.replicates, 'resample')}, threshold {strengths.threshold:.3f}")
     return "\n".join([str(result), *arcs])
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -15,7 +14,9 @@ from mapdag.data.cuts import Cuts, edges_of_splits, hartemink_splits, interval_e
 from mapdag.data.levels import Coded, Continuous, ReadOptions, interpret, is_continuous, texts_for_missing
 from mapdag.data.problems import Problems, unknown_names
 from mapdag.data.source import chosen_columns, open_source
-from mapdag.errors import DataError, MapdagWarning, ParameterError
+from mapdag.errors import DataError, ParameterError
+from mapdag.notices import warn
+from mapdag.public import public
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -173,9 +174,7 @@ def _tally(column: Continuous, weights: NDArray[Any] | None) -> _Tally:
 def _warn_few(name: str, tally: _Tally, bins: int) -> None:
     distinct = len(tally.values)
     if distinct < bins:
-        warnings.warn(
-            f"column {name!r} has only {distinct} distinct values: too few for {bins} bins", MapdagWarning, stacklevel=2
-        )
+        warn(f"column {name!r} has only {distinct} distinct values: too few for {bins} bins")
 
 
 def cut(column: Continuous, cuts: Cuts) -> Coded:
@@ -188,6 +187,7 @@ def cut(column: Continuous, cuts: Cuts) -> Coded:
     return Coded(column.name, codes, labels, Coding("integer" if column.whole else "float", cuts[column.name]))
 
 
+@public()
 def discretize(
     table: Any,
     method: str = "quantile",

@@ -5,9 +5,8 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -31,11 +30,17 @@ from mapdag.data.problems import Problems, listed, unknown_names
 from mapdag.data.rows import Weights, emptied, find_remaining, leave_out, read_weights
 from mapdag.data.source import chosen_columns, open_source
 from mapdag.errors import DataError, MapdagWarning, ParameterError, Setting
+from mapdag.notices import warn
+from mapdag.public import public
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
+    from typing_extensions import Unpack
+
+    from mapdag.data.options import ReadingOptions
 
 
+@public()
 def read(
     source: Any,
     *,
@@ -125,6 +130,71 @@ def read(
     >>> data.levels["sex"], data.levels["cough"]
     (('f', 'm'), ('no', 'yes', 'unsure'))
     """
+    return prepare(
+        source,
+        levels=levels,
+        like=like,
+        weights=weights,
+        drop=drop,
+        missing=missing,
+        missing_values=missing_values,
+        discretize=discretize,
+        codes=codes,
+        max_levels=max_levels,
+        separator=separator,
+        encoding=encoding,
+    ).dataset()
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A table that has been read but for where its continuous columns are cut.
+
+    Attributes
+    ----------
+    columns : sequence of Coded or Continuous
+        Of the rows that remain.
+    discretizer : Discretizer
+        How the continuous ones are to be cut.
+    options : ReadOptions
+    weights : array, optional
+        Of the rows that remain.
+    """
+
+    columns: Sequence[Coded | Continuous]
+    discretizer: Discretizer
+    options: ReadOptions
+    weights: Weights | None
+
+    def dataset(self, counting: NDArray[Any] | None = None) -> Dataset:
+        """Cut the continuous columns.
+
+        Parameters
+        ----------
+        counting : array of shape (rows,), optional
+            How much each row counts where cuts are chosen; its weight unless given. All rows are cut there.
+        """
+        chosen_by = self.weights if counting is None else counting
+        coded = _cut_continuous(self.columns, self.discretizer, self.options, chosen_by)
+        return _assemble(coded, [column.name for column in self.columns], self.weights)
+
+
+def prepare(
+    source: Any,
+    *,
+    levels: Any = None,
+    like: Any = None,
+    weights: str | ArrayLike | None = None,
+    drop: str | Iterable[str] = (),
+    missing: Literal["error", "drop", "level"] = "error",
+    missing_values: str | Iterable[Any] = (),
+    discretize: Discretization | None = None,
+    codes: bool | None = None,
+    max_levels: int = 256,
+    separator: str | None = None,
+    encoding: str | None = None,
+) -> Prepared:
+    """Read a table, but do not cut its continuous columns yet; options as in `read`."""
     if missing not in {"error", "drop", "level"}:
         raise ParameterError(f'missing must be "error", "drop" or "level", got {missing!r}')
     if not isinstance(max_levels, int | np.integer) or not 2 <= max_levels <= MAX_LEVELS:
@@ -160,17 +230,15 @@ def read(
         columns = emptied(held)
     found = [interpret(column, options, problems) for column in columns]
     problems.raise_any()
-    coded = _cut_continuous(
-        [column for column in found if column is not None], discretizer.knowing(known), options, row_weights
-    )
     if note is not None:
-        warnings.warn(note, stacklevel=2)
+        warn(*note.parts)
     if table.header:
-        _warn_if_header_is_data(coded, table.called)
-    return _assemble(coded, list(positions), row_weights)
+        _warn_if_header_is_data(found, table.called)
+    kept = [column for column in found if column is not None]
+    return Prepared(kept, discretizer.knowing(known), options, row_weights)
 
 
-def as_dataset(data: Any, **options: Any) -> Dataset:
+def as_dataset(data: Any, **options: Unpack[ReadingOptions]) -> Dataset:
     """Return a dataset as it is, and read anything else.
 
     Parameters
@@ -194,7 +262,11 @@ def as_dataset(data: Any, **options: Any) -> Dataset:
     if not isinstance(data, Dataset):
         return read(data, **options)
     if options:
-        raise ParameterError(f"{listed(options)} cannot be given for a Dataset: call mapdag.read to read it anew")
+        named = ", ".join(f"{name}=" for name in options)
+        raise ParameterError(
+            f"{named} cannot be given for a Dataset, which has been read: give the table itself instead, or {named} to "
+            "mapdag.read"
+        )
     return data
 
 
@@ -260,14 +332,13 @@ def _cut_continuous(
     return coded
 
 
-def _warn_if_header_is_data(columns: Sequence[Coded], source: str) -> None:
+def _warn_if_header_is_data(found: Sequence[Coded | Continuous | None], source: str) -> None:
     """A file without a header loses its first row to the names; they then are levels like any others."""
-    if all(column.name in column.levels for column in columns):
-        warnings.warn(
+    columns = [column for column in found if isinstance(column, Coded) and column.name in column.levels]
+    if len(columns) == len(found):
+        warn(
             f"the names of the columns ({listed([column.name for column in columns], 5)}) are values of these very "
             f"columns: if the first line of {source} holds data, put a line of names before it",
-            MapdagWarning,
-            stacklevel=3,
         )
 
 

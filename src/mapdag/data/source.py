@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import os
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +20,8 @@ from mapdag.data.columns import Column, from_any, from_pandas, from_polars, is_a
 from mapdag.data.content import HEAD, Content, open_content
 from mapdag.data.dataset import Dataset
 from mapdag.data.problems import listed, unknown_names
-from mapdag.errors import DataError, MapdagWarning, Setting
+from mapdag.errors import DataError, Setting
+from mapdag.notices import warn
 
 if TYPE_CHECKING:
     import polars as pl
@@ -284,9 +284,7 @@ def _warn_of_lost_levels(called: str, frame: pl.DataFrame) -> None:
 
     pools = [name for name, dtype in frame.schema.items() if isinstance(dtype, pl.Categorical)]
     if pools:
-        warnings.warn(
+        warn(
             f"the levels of {listed(pools)} are those found in {called}: if it declares more, install pyarrow to "
             "have them read, or pass levels=",
-            MapdagWarning,
-            stacklevel=2,
         )

@@ -207,8 +207,6 @@ class CPDAG(Graph):
         parts += self._index.select(mask_of(i for i, mask in enumerate(self.adjacent_masks) if not mask))
         text = ", ".join(parts)
         if not text or len(text) > _SHOWN:
-            counts = [
-                plural(*each) for each in ((len(self.nodes), "node"), (self.n_arcs, "arc"), (self.n_edges, "edge"))
-            ]
+            counts = plural(len(self.nodes), "node"), plural(self.n_arcs, "arc"), plural(self.n_edges, "edge")
             return f"<CPDAG with {counts[0]}, {counts[1]} and {counts[2]}>"
         return f"<CPDAG {text}>"

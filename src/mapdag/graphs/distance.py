@@ -66,7 +66,9 @@ class Comparison(Tabular):
 
     Notes
     -----
-    A ratio 0/0 is 1.0 if there was nothing to find and nothing was found, else 0.0.
+    What is missing or extra is so with regard to the target, the first graph: `missing` are the pairs of nodes that
+    only the target joins, `extra` those that only the current graph joins; a reversed arc is neither. Reports use the
+    same words. A ratio 0/0 is 1.0 if there was nothing to find and nothing was found, else 0.0.
     """
 
     true_positives: int
@@ -79,9 +81,19 @@ class Comparison(Tabular):
     shd: int
 
     @property
+    def missing(self) -> int:
+        """Pairs of nodes that are joined in the target and not in the current graph."""
+        return self.skeleton_false_negatives
+
+    @property
+    def extra(self) -> int:
+        """Pairs of nodes that are joined in the current graph and not in the target."""
+        return self.skeleton_false_positives
+
+    @property
     def hamming(self) -> int:
-        """The Hamming distance between the skeletons."""
-        return self.skeleton_false_positives + self.skeleton_false_negatives
+        """The Hamming distance between the skeletons: missing and extra."""
+        return self.missing + self.extra
 
     @property
     def precision(self) -> float:
@@ -115,20 +127,20 @@ class Comparison(Tabular):
 
     def to_table(self, most: int | None = None) -> Table:
         """Return a row for the arcs, and one for the skeleton."""
-        fields = ("true_positives", "false_positives", "false_negatives", "precision", "recall", "f1")
-        heads = ("right", "extra", "missing", "precision", "recall", "f1")
         prefixes = {"arcs": "", "skeleton": "skeleton_"}
         kinds = list(prefixes)[:most]
+        fields = {"right": "true_positives", "precision": "precision", "recall": "recall", "f1": "f1"}
         figures = [
             Column(
                 head,
                 np.array([getattr(self, prefixes[kind] + name) for kind in kinds]),
-                ".3f" if head in {"precision", "recall", "f1"} else ",",
+                "," if head == "right" else ".3f",
                 right=True,
             )
-            for name, head in zip(fields, heads, strict=True)
+            for head, name in fields.items()
         ]
-        told = f"reversed {self.reversed}, SHD {self.shd}, Hamming {self.hamming}"
+        wrong = f"missing {self.missing} (in the target only), extra {self.extra}, reversed {self.reversed}"
+        told = f"{wrong}; SHD {self.shd}, Hamming {self.hamming}"
         return Table([Column("of", kinds, head=""), *figures], notes=[told], left=2 - len(kinds), index=1)
 
 
@@ -142,10 +154,10 @@ def compare(target: DAG | CPDAG, current: DAG | CPDAG) -> Comparison:
     --------
     >>> target = DAG.from_modelstring("[A][B|A][C|B][D|C]")
     >>> print(compare(target, DAG.from_modelstring("[A][C][B|A:C][D|A]")))
-               right   extra  missing  precision  recall     f1
-    arcs           1       2        2      0.333   0.333  0.333
-    skeleton       2       1        1      0.667   0.667  0.667
-    reversed 1, SHD 4, Hamming 2
+               right  precision  recall     f1
+    arcs           1      0.333   0.333  0.333
+    skeleton       2      0.667   0.667  0.667
+    missing 1 (in the target only), extra 1, reversed 1; SHD 4, Hamming 2
     """
     first, second = _aligned(_mixed(target), _mixed(current))
     wanted, found = first.adjacent_masks, second.adjacent_masks

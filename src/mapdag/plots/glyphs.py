@@ -5,12 +5,11 @@ Only for what matplotlib draws. Browsers and editors look for fonts by themselve
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
-from mapdag.errors import MapdagWarning
+from mapdag.notices import warn
 
 _NO_FONTS = ("last resort", ".lastresort", "adobe blank")  # which draw boxes for letters
 _NAMED = 10  # letters that the warning names
@@ -73,10 +72,7 @@ def _installed() -> dict[str, str]:
 
 def _warn(letters: set[str]) -> None:
     named = " ".join(sorted(letters)[:_NAMED]) + (" ..." if len(letters) > _NAMED else "")
-    warnings.warn(
-        MapdagWarning(
-            f"no installed font has these letters, which are drawn as boxes: {named}. Install one that has (Noto Sans, "
-            "for most scripts), or write .svg, for which whoever shows it finds a font"
-        ),
-        stacklevel=2,
+    warn(
+        f"no installed font has these letters, which are drawn as boxes: {named}. Install one that has (Noto Sans, "
+        "for most scripts), or write .svg, for which whoever shows it finds a font"
     )

@@ -30,11 +30,11 @@ from mapdag.report.parts import (
     how_it_was_made,
     number,
     picture,
-    plural,
     table,
     warning,
 )
 from mapdag.report.viewer import View, viewer
+from mapdag.wording import plural
 
 if TYPE_CHECKING:
     from mapdag.data import Dataset
@@ -323,7 +323,7 @@ def _details(result: Result, bootstrap: Bootstrap | None) -> list[tuple[str, Con
         ("data", f"{_rows(data)}, {plural(data.n_columns, 'column')}"),
     ]
     if not _is_given(result):
-        counted = f"{plural(len(result.trace), 'move')}, {result.families:,} families counted, {result.stopped}"
+        counted = f"{plural(len(result.trace), 'move')}, {plural(result.families, 'family')} counted, {result.stopped}"
         details += [("search", counted), ("time", f"{result.seconds:.3f} s")]
     if bootstrap is not None:
         details.append(
