@@ -194,6 +194,61 @@ def test_graphs_are_written_in_the_format_of_their_name(run, asia, tmp_path, nam
     assert md.read_graph(tmp_path / name) == md.learn(md.read(asia)).dag
 
 
+def test_out_lists_every_format_there_is(run):
+    from mapdag import io
+    from mapdag.cli import options
+    from mapdag.plots import FIGURE_SUFFIXES
+
+    assert options.PICTURE_FILES == FIGURE_SUFFIXES
+    for named, taken in ((options.NETWORK_FILES, io.NETWORK_SUFFIXES), (options.GRAPH_FILES, io.GRAPH_SUFFIXES)):
+        assert named == tuple(suffix for suffix in taken if not suffix.endswith(".gz"))
+    shown = " ".join(run("learn", "--help")[1].replace("-\n", "-").split())
+    for ending in {*options.NETWORK_FILES, *options.GRAPH_FILES, *FIGURE_SUFFIXES}:
+        assert ending in shown
+
+
+@pytest.mark.parametrize(("name", "start"), [("a.svg", b"<svg"), ("a.PNG", b"\x89PNG"), ("a.pdf", b"%PDF")])
+def test_pictures_are_written_where_graphs_are(run, asia, tmp_path, name, start):
+    out = tmp_path / name
+    for command in (("learn", asia), ("bootstrap", asia, "-R", "3"), ("plot", "asia"), ("plot", "asia", "--cpdag")):
+        code, _, err = run(*command, "--out", out)
+        assert code == 0, err
+        assert out.read_bytes().startswith(start)
+        out.unlink()
+
+
+def test_plot_draws_any_file_that_holds_a_graph(run, tmp_path):
+    md.write_graph(md.DAG(["a & b", "c"], [("a & b", "c")]), tmp_path / "graph.csv")
+    code, out, _ = run("plot", tmp_path / "graph.csv", "--out", tmp_path / "graph.svg", "--json")
+    assert code == 0
+    assert json.loads(out) == {"out": str(tmp_path / "graph.svg"), "nodes": 2, "arcs": 1}
+    assert "a &amp; b" in (tmp_path / "graph.svg").read_text(encoding="utf-8")
+    code, _, err = run("plot", "asia", "--out", tmp_path / "graph.jpg")
+    assert code == 2
+    assert "let it end in one of .svg, .png, .pdf" in err
+
+
+def test_a_page_about_a_given_network(run, asia, tmp_path):
+    page = tmp_path / "page.html"
+    code, out, err = run("report", "asia", asia, "--out", page)
+    assert code == 0, err
+    assert "8 nodes, 8 arcs" in out
+    assert "given, not learned" in out
+    assert "log-likelihood of these rows, by the probabilities of the network: -1" in out
+    text = page.read_text(encoding="utf-8")
+    assert "given, judged by" in text
+    assert "learned with" not in text
+    assert "How the score rose" not in text
+    md.write_graph(md.network("asia").dag, tmp_path / "asia.txt")
+    code, out, _ = run("report", tmp_path / "asia.txt", asia, "--out", page, "--score", "BIC", "--json")
+    assert code == 0
+    assert json.loads(out)["objective"] == "U+BIC"
+    assert "log_likelihood" not in json.loads(out)
+    code, _, err = run("report", "asia", asia, "--out", tmp_path / "page.pdf")
+    assert code == 2
+    assert "let it end in one of .html" in err
+
+
 def test_tables_that_users_really_have(run, tmp_path):
     path = tmp_path / "census export.csv"
     path.write_bytes(CENSUS.encode("latin-1"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -20,6 +21,7 @@ from mapdag.objective import DEFAULT, parse
 from mapdag.progress import OnCount, shown
 from mapdag.public import public
 from mapdag.search import Plan, SearchOptions
+from mapdag.tables import SHOWN, Column, Table, Tabular
 from mapdag.wording import plural
 
 if TYPE_CHECKING:
@@ -42,7 +44,7 @@ class Strength(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Bootstrap:
+class Bootstrap(Tabular):
     """Frequencies of arcs in graphs learned from resampled rows.
 
     Attributes
@@ -51,7 +53,8 @@ class Bootstrap:
     objective : Objective
     replicates : int
     halves : int64 array (N, N)
-        In how many graphs the equivalence class has the arc i -> j, times two; an undirected edge counts once each way.
+        In how many graphs the equivalence class, with the directions that constraints add, has the arc i -> j, times
+        two; an undirected edge counts once each way.
     """
 
     nodes: tuple[str, ...]
@@ -99,14 +102,16 @@ class Bootstrap:
 
         Each pair is listed once, in the direction it took more often.
         """
+        return [Strength(*arc) for arc in self._ranked(above)]
+
+    def _ranked(self, above: float) -> Iterator[tuple[str, str, float, float]]:
         strength, direction = self.strength, self.direction
-        found = [
-            Strength(self.nodes[i], self.nodes[j], float(strength[i, j]), float(direction[i, j]))
-            for i in range(len(self.nodes))
-            for j in range(len(self.nodes))
-            if strength[i, j] > above and (direction[i, j] > 0.5 or (direction[i, j] == 0.5 and i < j))
-        ]
-        return sorted(found, key=lambda arc: (-arc.strength, -arc.direction))
+        upper = np.triu(np.ones(strength.shape, dtype=bool), 1)
+        i, j = np.nonzero((strength > above) & ((direction > 0.5) | ((direction == 0.5) & upper)))
+        order = np.lexsort((-direction[i, j], -strength[i, j]))  # equals stay in the order of the nodes
+        i, j = i[order], j[order]
+        names = np.array(self.nodes, dtype=object)
+        return zip(names[i], names[j], strength[i, j].tolist(), direction[i, j].tolist(), strict=True)
 
     def averaged(self, threshold: float | None = None) -> DAG:
         """Build the averaged network: the arcs above the threshold, strongest first, unless they close a cycle.
@@ -127,13 +132,23 @@ class Bootstrap:
                 continue
         return dag
 
-    def __str__(self) -> str:
-        limit = self.threshold
-        lines = [
-            f"{arc.strength:8.3f} {arc.direction:9.3f}  {arc.start} -> {arc.end}" for arc in self.arcs(above=limit)
-        ]
-        head = f"{self.objective}, {plural(self.replicates, 'replicate')}, threshold {limit:.3f}"
-        return "\n".join([head, "strength direction", *lines])
+    def to_table(self, most: int | None = None, *, above: float = 0.0) -> Table:
+        """Return a row for each pair that was adjacent in more than `above` of the graphs, strongest first."""
+        arcs = self.arcs(above)
+        shown = arcs[:most]
+        return Table(
+            [
+                Column("start", [arc.start for arc in shown]),
+                Column("end", [arc.end for arc in shown]),
+                Column("strength", np.array([arc.strength for arc in shown]), ".3f", right=True),
+                Column("direction", np.array([arc.direction for arc in shown]), ".3f", right=True),
+            ],
+            title=f"{self.objective}, {plural(self.replicates, 'replicate')}, threshold {self.threshold:.3f}",
+            left=len(arcs) - len(shown),
+        )
+
+    def _shown(self) -> Table:
+        return self.to_table(SHOWN, above=self.threshold)
 
 
 @public(SearchOptions)
@@ -212,8 +227,8 @@ def resample(data: Dataset, stream: np.random.SeedSequence) -> Dataset:
 
 
 def _halves(data: Dataset, objective: Objective, plan: Plan, stream: np.random.SeedSequence) -> NDArray[np.int64]:
-    """Arcs of the equivalence class learned from one resample: 2 where i -> j, 1 where i - j."""
+    """Arcs of the class learned from one resample, as constraints direct them: 2 where i -> j, 1 where i - j."""
     seed = int(stream.generate_state(1)[0])
-    cpdag = plan.changed(seed=seed).run(data, [objective])[0].cpdag
-    adjacency = cpdag.to_adjacency().astype(np.int64)
+    learned = plan.changed(seed=seed).run(data, [objective])[0]
+    adjacency = learned.identified.to_adjacency().astype(np.int64)
     return adjacency * np.where(adjacency.T > 0, 1, 2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 
 
@@ -38,11 +39,41 @@ def columns(rows: Sequence[Sequence[str]], *, right: tuple[int, ...] = ()) -> st
     node  rows
     A        5
     """
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    lines = [
-        "  ".join(
-            cell.rjust(w) if i in right else cell.ljust(w) for i, (cell, w) in enumerate(zip(row, widths, strict=True))
-        )
-        for row in rows
-    ]
-    return "\n".join(line.rstrip() for line in lines)
+    padded = []
+    for i, texts in enumerate(zip(*rows, strict=True)):
+        width = max(map(cells, texts))
+        gaps = [" " * (width - cells(text)) for text in texts]
+        padded.append([gap + text if i in right else text + gap for gap, text in zip(gaps, texts, strict=True)])
+    return "\n".join("  ".join(row).rstrip() for row in zip(*padded, strict=True))
+
+
+def shortened(text: str, longest: int) -> str:
+    """Cut out the middle of a text that is too long; line breaks and the like become spaces.
+
+    Examples
+    --------
+    >>> shortened("the quick brown fox jumps over", 24)
+    'the quick bro…jumps over'
+    """
+    line = "".join(letter if letter.isprintable() else " " for letter in text)
+    if len(line) <= longest:
+        return line
+    kept = longest - 1
+    return line[: kept - kept // 2 + 1] + "…" + line[len(line) - kept // 2 + 1 :]
+
+
+def cells(text: str) -> int:
+    """Return how many letters of a terminal a text takes: Chinese ones take two, accents of their own none.
+
+    Examples
+    --------
+    >>> cells("age"), cells("年齢"), cells("e\N{COMBINING ACUTE ACCENT}")
+    (3, 4, 1)
+    """
+    return len(text) if text.isascii() else sum(map(_cells_of, text))
+
+
+def _cells_of(letter: str) -> int:
+    if unicodedata.category(letter) in {"Mn", "Me", "Cf"}:
+        return 0
+    return 2 if unicodedata.east_asian_width(letter) in "WF" else 1

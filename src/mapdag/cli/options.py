@@ -21,7 +21,7 @@ import mapdag as md
 from mapdag.errors import FormatError, MapdagError
 
 if TYPE_CHECKING:
-    from mapdag import DAG, BayesianNetwork, Dataset
+    from mapdag import DAG, BayesianNetwork, Dataset, Result
     from mapdag.data import ReadingOptions
 
 
@@ -45,7 +45,28 @@ Scores: TypeAlias = Annotated[
 DEFAULT_SCORE = "Support(m=3)+MU(c=1)+BDs(alpha=1)"  # str(mapdag.objective.DEFAULT), which takes longer to load
 DEFAULT_SCORES = [DEFAULT_SCORE]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one machine-readable object.")]
-Out: TypeAlias = Annotated[str | None, option("--out", "FILE", "Write the result here.")]
+# What `mapdag.io` and `mapdag.plots` write, which take longer to load; any but pictures may be gzipped.
+NETWORK_FILES = (".bif", ".json")
+GRAPH_FILES = (".json", ".dot", ".gv", ".txt", ".modelstring", ".csv")
+PICTURE_FILES = (".svg", ".png", ".pdf")
+Out: TypeAlias = Annotated[
+    str | None,
+    option(
+        "--out",
+        "FILE",
+        f"Write the result here: the fitted network as {', '.join(NETWORK_FILES)}, the graph as "
+        f"{', '.join(name for name in GRAPH_FILES if name not in NETWORK_FILES)}, a picture as "
+        f"{', '.join(PICTURE_FILES)}.",
+    ),
+]
+OutGraph: TypeAlias = Annotated[
+    str | None,
+    option(
+        "--out",
+        "FILE",
+        f"Write the averaged network here: as {', '.join(GRAPH_FILES)}, a picture as {', '.join(PICTURE_FILES)}.",
+    ),
+]
 Report: TypeAlias = Annotated[str | None, option("--report", "FILE", "Write a page to look at in a browser: .html.")]
 Seed: TypeAlias = Annotated[int, option("--seed", "S", "Seed of whatever is random.")]
 
@@ -224,13 +245,34 @@ def takes(**groups: Callable[..., Any]) -> Callable[[Callable[..., None]], Calla
     return decorate
 
 
-def check_out(path: str | None, *kinds: Literal["graph", "network", "table"]) -> None:
+def check_out(path: str | None, *kinds: Literal["graph", "network", "picture", "table"]) -> None:
     """Refuse a file that cannot be written, or for which there is no format, before the work begins."""
     if path is not None:
         from mapdag import io
 
-        suffixes = {"graph": io.GRAPH_SUFFIXES, "network": io.NETWORK_SUFFIXES, "table": io.TABLE_SUFFIXES}
-        io.check_writable(path, [suffix for kind in kinds for suffix in suffixes[kind]])
+        suffixes = {
+            "graph": io.GRAPH_SUFFIXES,
+            "network": io.NETWORK_SUFFIXES,
+            "picture": PICTURE_FILES,
+            "table": io.TABLE_SUFFIXES,
+        }
+        io.check_writable(path, list(dict.fromkeys(suffix for kind in kinds for suffix in suffixes[kind])))
+        if _is_picture(path):
+            from mapdag.plots import check_installed
+
+            check_installed()
+
+
+def _is_picture(path: str) -> bool:
+    return path.lower().endswith(PICTURE_FILES)
+
+
+def write_drawable(graph: DAG | Result, path: str) -> None:
+    """Write a graph as a picture, or in the format of graphs that its name tells."""
+    if _is_picture(path):
+        graph.plot(path)
+    else:
+        md.write_graph(graph if isinstance(graph, md.DAG) else graph.dag, path)
 
 
 def check_page(path: str | None, *, drawn: bool = False) -> None:

@@ -13,6 +13,7 @@ from mapdag.cli.options import (
     DEFAULT_SCORES,
     Json,
     Out,
+    OutGraph,
     ReadTable,
     Report,
     Scores,
@@ -25,6 +26,7 @@ from mapdag.cli.options import (
     search_options,
     table_options,
     takes,
+    write_drawable,
 )
 from mapdag.errors import MapdagError
 from mapdag.progress import bar
@@ -51,7 +53,7 @@ def learn(
     for name, given in (("--out", out), ("--report", report), ("--bootstrap", bootstrap or None)):
         if given is not None and len(score) > 1:
             raise MapdagError(f"{name} takes the result of one --score, got several")
-    check_out(out, "graph", "network")
+    check_out(out, "graph", "network", "picture")
     check_page(report, drawn=True)
     objectives = [md.parse(each) for each in score]
     from mapdag.search.warmup import warm_up
@@ -86,11 +88,11 @@ def bootstrap(
     score: Annotated[str, option("--score", "EXPR", "Objective.")] = DEFAULT_SCORE,
     replicates: Annotated[int, typer.Option("-R", "--replicates", metavar="R", help="Resamples.")] = 200,
     threshold: Annotated[float | None, typer.Option("--threshold", help="Instead of the one found from data.")] = None,
-    out: Out = None,
+    out: OutGraph = None,
     json: Json = False,
 ) -> None:
     """Say how strong each arc is, by learning from resampled rows; --out takes the averaged network."""
-    check_out(out, "graph")
+    check_out(out, "graph", "picture")
     table = read_table()
     with bar(quiet=json, lines=False) as shown:
         found = md.bootstrap(table, score, R=replicates, progress=shown.counter("resamples"), **search(table))
@@ -106,9 +108,10 @@ def bootstrap(
             }
         )
     else:
-        typer.echo(f"{found}\naveraged network: {plural(averaged.n_arcs, 'arc')}")
+        typer.echo(str(found.to_table(above=found.threshold if threshold is None else threshold)))
+        typer.echo(f"averaged network: {plural(averaged.n_arcs, 'arc')}")
     if out is not None:
-        md.write_graph(averaged, out)
+        write_drawable(averaged, out)
 
 
 @takes(read_table=table_options, search=search_options)
@@ -183,13 +186,13 @@ def alpha(
 
 
 def _write(result: Result, out: str) -> None:
-    """Write the fitted network where the file's format holds one, otherwise the graph."""
+    """Write the fitted network where the file's format holds one, otherwise the graph, or its picture."""
     from mapdag.io import NETWORK_SUFFIXES
 
     if out.lower().endswith(NETWORK_SUFFIXES):
         md.write_network(result.fit(), out)
     else:
-        md.write_graph(result.dag, out)
+        write_drawable(result, out)
 
 
 def _as_json(result: Result, strengths: Bootstrap | None) -> dict[str, Any]:

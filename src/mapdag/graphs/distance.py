@@ -8,9 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from mapdag.graphs.cpdag import CPDAG
 from mapdag.graphs.dag import DAG
 from mapdag.graphs.masks import count, members
+from mapdag.tables import Column, Table, Tabular
 
 
 def shd(a: DAG | CPDAG, b: DAG | CPDAG) -> int:
@@ -45,7 +48,7 @@ def hamming(a: DAG | CPDAG, b: DAG | CPDAG) -> int:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Tabular):
     """The errors of a graph, measured against a target; see `compare`.
 
     Attributes
@@ -122,15 +125,23 @@ class Comparison:
         """The harmonic mean of precision and recall, directions ignored."""
         return _f1(self.skeleton_true_positives, self.hamming)
 
-    def __str__(self) -> str:
-        lines = [f"{'':8}  {'right':>6}  {'precision':>9}  {'recall':>6}  {'f1':>5}"]
-        for name, prefix in (("arcs", ""), ("skeleton", "skeleton_")):
-            fields = ("true_positives", "precision", "recall", "f1")
-            right, precision, recall, f1 = (getattr(self, prefix + field) for field in fields)
-            lines.append(f"{name:8}  {right:6}  {precision:9.3f}  {recall:6.3f}  {f1:5.3f}")
+    def to_table(self, most: int | None = None) -> Table:
+        """Return a row for the arcs, and one for the skeleton."""
+        prefixes = {"arcs": "", "skeleton": "skeleton_"}
+        kinds = list(prefixes)[:most]
+        fields = {"right": "true_positives", "precision": "precision", "recall": "recall", "f1": "f1"}
+        figures = [
+            Column(
+                head,
+                np.array([getattr(self, prefixes[kind] + name) for kind in kinds]),
+                "," if head == "right" else ".3f",
+                right=True,
+            )
+            for head, name in fields.items()
+        ]
         wrong = f"missing {self.missing} (in the target only), extra {self.extra}, reversed {self.reversed}"
-        lines.append(f"{wrong}; SHD {self.shd}, Hamming {self.hamming}")
-        return "\n".join(lines)
+        told = f"{wrong}; SHD {self.shd}, Hamming {self.hamming}"
+        return Table([Column("of", kinds, head=""), *figures], notes=[told], left=2 - len(kinds), index=1)
 
 
 def compare(target: DAG | CPDAG, current: DAG | CPDAG) -> Comparison:

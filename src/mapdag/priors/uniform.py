@@ -13,6 +13,7 @@ from mapdag.checks import check_positive, check_probability
 from mapdag.contracts import Prior, write
 from mapdag.errors import ParameterError
 from mapdag.notices import warn
+from mapdag.wording import plural
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -81,7 +82,7 @@ class MU(Prior):
         if n_nodes < 5:
             if beta > 0.5:
                 warn(
-                    f"MU(c={self.c:g}) is meant for larger graphs: with {n_nodes} nodes beta is taken as 1/2",
+                    f"MU(c={self.c:g}) is meant for larger graphs: with {plural(n_nodes, 'node')} beta is taken as 1/2",
                 )
             return min(beta, 0.5)
         if beta >= 1:

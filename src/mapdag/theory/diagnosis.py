@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -17,15 +17,18 @@ from mapdag.objective import DEFAULT, USUAL, ThinFamily, most_configurations, pa
 from mapdag.priors import MU
 from mapdag.public import public
 from mapdag.scores import BDeu, BDs
+from mapdag.tables import SHOWN, Table, Tabular
 from mapdag.theory.count_tables import family_counter
 from mapdag.theory.effective import effective_alpha, effective_degrees_of_freedom, effective_parameters
 from mapdag.theory.factors import all_log_prior_odds, log_bdeu_factor, log_bds_factor, log_factor
+from mapdag.theory.findings import arc_table, family_table
 from mapdag.theory.marginal import log_bds_over_bdeu
 from mapdag.theory.summary import summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    import polars as pl
     from typing_extensions import Unpack
 
     from mapdag.contracts import Likelihood, Objective
@@ -123,7 +126,7 @@ class ArcSupport:
 
 
 @dataclass(frozen=True)
-class Diagnosis:
+class Diagnosis(Tabular):
     """What sparse data do to a graph; see `diagnose`.
 
     Attributes
@@ -182,6 +185,26 @@ class Diagnosis:
         """Arcs with support that MU would not give for some beta between 2/(N - 1), which is c = 1, and 1/2."""
         smallest = _beta_of_one(self.n_nodes)
         return tuple(a for a in self.arcs if a.log_odds > 0 and a.beta_needed >= smallest)
+
+    def to_table(self, most: int | None = None, *, of: Literal["arcs", "families"] = "arcs") -> Table:
+        """Return a row for each arc, the weakest first, or for each family, the sparsest first."""
+        if of not in ("arcs", "families"):
+            raise ParameterError(f"of must be 'arcs' or 'families', got {of!r}")
+        if of == "arcs":
+            return arc_table(self.arcs, most)
+        return family_table(sorted(self.families, key=lambda family: family.observed / family.configurations), most)
+
+    def to_pandas(self, *, of: Literal["arcs", "families"] = "arcs") -> Any:
+        """Return a pandas DataFrame with a row for each arc, or for each family."""
+        return self.to_table(of=of).to_pandas()
+
+    def to_polars(self, *, of: Literal["arcs", "families"] = "arcs") -> pl.DataFrame:
+        """Return a polars DataFrame with a row for each arc, or for each family."""
+        return self.to_table(of=of).to_polars()
+
+    def _repr_html_(self) -> str:
+        tables = family_table(self.sparse_families, SHOWN), arc_table(self.arcs, SHOWN)
+        return "".join(table._repr_html_() for table in tables)
 
 
 @public(ReadingOptions)
