@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mapdag.errors import MapdagWarning
 from mapdag.io.notes import Note
+from mapdag.notices import warn
 
 if TYPE_CHECKING:
     from mapdag.networks import BayesianNetwork
@@ -93,11 +92,9 @@ def portable(network: BayesianNetwork, alphabet: Alphabet) -> Portable:
     if changed:
         shown = ", ".join(f"{old!r} became {new}" for old, new in changed[:3])
         more = f", and so on ({len(changed):,} in all)" if len(changed) > 3 else ""
-        warnings.warn(
+        warn(
             f"other programs cannot read some names and labels in {alphabet.format}: {shown}{more}; mapdag reads the "
-            "originals back, from comments in the file",
-            MapdagWarning,
-            stacklevel=2,
+            "originals back, from comments in the file"
         )
     return Portable(names, labels, tuple(notes))
 
