@@ -57,8 +57,10 @@ def test_it_takes_the_table_of_numbers(back, learned):
     assert back.predict(TABLE, "ill").dtype == bool
     assert back.predict(TABLE, "grade").dtype.kind == "i"
     assert md.read(TABLE, like=back) == data
-    assert md.score(back.dag, md.read(TABLE, like=back)) == md.score(learned.dag, data)
-    assert md.fit(back.dag, md.read(TABLE, like=back)) == learned
+    assert md.score(back.dag, TABLE, like=back) == md.score(learned.dag, data)
+    assert md.fit(back.dag, TABLE, like=back) == learned
+    assert md.diagnose(back.dag, TABLE, like=back) == md.diagnose(learned.dag, data)
+    assert md.alpha_star(back.dag, TABLE, like=back) == md.alpha_star(learned.dag, data)
 
 
 def test_it_takes_a_table_of_text_as_it_comes_from_a_file(back, learned, tmp_path):
