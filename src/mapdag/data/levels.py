@@ -195,12 +195,12 @@ def encode(
     first = labels[int(index[unknown][0])]
     wanted = f"the codes go from 0 to {size - 1}, for the levels" if options.codes else "the declared levels are"
     what = f"has the value {first!r} in {rows_text(unknown, column.rows)}{more}, but {wanted} {listed(declared)}"
-    positions, more = Matcher(code_texts(size)), Setting("levels", {column.name: [*levels, *values]})
+    positions, declaration = Matcher(code_texts(size)), Setting("levels", {column.name: [*levels, *values]})
     can_be_codes = not options.codes and all(positions(str(value)) is not None for value in values)
     if options.closed and not can_be_codes:  # the levels are not for this table to change
-        problems.add(column.name, what, more, where=_WHERE)
+        problems.add(column.name, what, declaration, where=_WHERE)
         return None
-    ways = [] if options.codes or options.closed else [more]
+    ways = [] if options.codes or options.closed else [declaration]
     if can_be_codes:
         # Where the user left it open, another column is known not to hold codes (see `find_codes`).
         ways.insert(len(ways) if options.codes is None else 0, Setting("codes", True))
