@@ -54,6 +54,20 @@ def test_boxes_never_overlap_and_arcs_go_down(graph, data, is_large):
         assert BOX_HEIGHT / 2 <= y <= layout.height - BOX_HEIGHT / 2
 
 
+@given(acyclic(), st.data())
+def test_boxes_placed_by_forces_never_overlap(graph, data):
+    n, edges = graph
+    widths = data.draw(st.lists(st.floats(20, 200), min_size=n, max_size=n))
+    layout = arrange(widths, edges, layered=False)
+    for i, j in combinations(range(n), 2):
+        (x, y), (u, v) = layout.places[i], layout.places[j]
+        assert abs(y - v) >= BOX_HEIGHT or abs(x - u) >= (widths[i] + widths[j]) / 2 - 1e-6
+    for (x, y), width in zip(layout.places, widths, strict=True):
+        assert width / 2 <= x <= layout.width - width / 2
+        assert BOX_HEIGHT / 2 <= y <= layout.height - BOX_HEIGHT / 2
+    assert layout == arrange(widths, edges, layered=False)
+
+
 @given(acyclic())
 def test_long_arcs_pass_between_boxes(graph):
     n, edges = graph
@@ -109,6 +123,27 @@ def test_a_large_network_is_laid_out_whole():
     drawing = draw(dag)
     assert len(drawing.boxes) == len(dag.nodes)
     assert {(line.link.start, line.link.end) for line in drawing.lines} == set(dag.arcs)
+
+
+@pytest.mark.parametrize("name", ["andes", "diabetes", "pigs", "munin1"])
+def test_a_drawing_for_a_window_fills_it_where_layers_would_not(name):
+    dag, window = md.network(name).dag, (1230.0, 720.0)
+    layers, fitted = draw(dag), draw(dag, window=window)
+    scale = lambda drawing: min(window[0] / drawing.width, window[1] / drawing.height)  # noqa: E731
+    assert scale(fitted) > 1.4 * scale(layers)
+    assert 1.0 < fitted.width / fitted.height < 2.6
+    boxes = {box.name: box for box in fitted.boxes}
+    for line in fitted.lines:
+        end, (x, y) = boxes[line.link.end], line.head[0]
+        inside = abs(x - end.x) <= end.width / 2 + 1e-6 and abs(y - end.y) <= end.height / 2 + 1e-6
+        border = max(abs(x - end.x) / end.width, abs(y - end.y) / end.height)
+        assert inside
+        assert border == pytest.approx(0.5)
+
+
+def test_a_graph_that_fits_stays_in_layers():
+    dag = md.network("alarm").dag
+    assert draw(dag, window=(1230.0, 720.0)) == draw(dag)
 
 
 def test_a_dense_graph_is_drawn_in_reasonable_time():

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from mapdag.contracts import Likelihood, Objective, Prior
     from mapdag.counts import Counter, CountTable
     from mapdag.crossvalidation import CrossValidation, cross_validate
-    from mapdag.data import Cuts, Dataset, discretize, read
+    from mapdag.data import Check, Cuts, Dataset, check, discretize, read
     from mapdag.graphs import (
         CPDAG,
         DAG,
@@ -55,6 +55,7 @@ __all__ = [
     "BDs",
     "BayesianNetwork",
     "Bootstrap",
+    "Check",
     "Comparison",
     "Constraints",
     "CountTable",
@@ -80,6 +81,7 @@ __all__ = [
     "best_dags",
     "bootstrap",
     "catalogue",
+    "check",
     "compare",
     "cross_validate",
     "diagnose",
@@ -117,7 +119,7 @@ _HOME = {
     "mapdag.contracts": "Likelihood Objective Prior",
     "mapdag.counts": "CountTable Counter",
     "mapdag.crossvalidation": "CrossValidation cross_validate",
-    "mapdag.data": "Cuts Dataset discretize read",
+    "mapdag.data": "Check Cuts Dataset check discretize read",
     "mapdag.graphs": "CPDAG DAG Comparison compare hamming meek_closure n_dags random_dag shd uniform_dag",
     "mapdag.io": "read_arcs read_graph read_network write_graph write_network write_table",
     "mapdag.networks": "CPT BayesianNetwork Distribution fit kl_divergence",

@@ -20,6 +20,7 @@ from mapdag.wording import duration, plural
 
 T = TypeVar("T", bound=Callable[..., None])
 
+_COUNTED = {"scoring": ", node", "searching": ", start", "ranking": ", graph"}  # what a phase counts
 _EVERY = 0.1  # seconds between two states in place
 _LINES_EVERY = 10.0  # and between two lines
 
@@ -93,7 +94,8 @@ class Bar:
 
     def search(self, progress: Progress) -> None:
         """Show the state of a search."""
-        self.show(str(progress), progress.done, progress.total, phase=progress.phase)
+        counted = _COUNTED.get(progress.phase, ", part") if progress.total else ""
+        self.show(f"{progress}{counted}", progress.done, progress.total, phase=progress.phase)
 
     def counter(self, what: str) -> OnCount:
         """Make a function that shows how many of something are done."""

@@ -5,13 +5,12 @@ The library's messages name options as Python does, ``drop=["id"]``; here they a
 
 from __future__ import annotations
 
-import shlex
 from typing import Any
 
 import typer
 from typer.core import TyperCommand
 
-from mapdag.errors import SHOWN_ITEMS, MapdagWarning, Message, Setting
+from mapdag.errors import SHOWN_ITEMS, MapdagWarning, Message
 from mapdag.vocabulary import flag_hint
 
 UsageError: Any = typer.BadParameter.__base__  # of the click that typer uses, which may be its own
@@ -20,27 +19,14 @@ UsageError: Any = typer.BadParameter.__base__  # of the click that typer uses, w
 def in_flags(message: Message) -> str:
     """Write a message of the library, its options as the command line takes them.
 
-    >>> from mapdag.errors import DataError
+    >>> from mapdag.errors import DataError, Setting
     >>> error = DataError("300 levels: pass ", Setting("drop", ["id"]), " or ", Setting("max_levels", 300))
     >>> in_flags(error)
     '300 levels: pass --drop id or --max-levels 300'
     >>> in_flags(DataError("All at once: ", (Setting("drop", ["id"]), Setting("missing", "drop"))))  # to be pasted
     'All at once: --drop id --missing drop'
     """
-    return message.written(_flags, " ")
-
-
-def _flags(setting: Setting) -> str:
-    """Write one setting; a flag is repeated for every item of a list."""
-    if setting.option == "levels":
-        return "--levels FILE (a JSON object, name -> list of levels)"
-    if setting.option == "codes":
-        return "--codes" if setting.value else "--labels"
-    items = setting.value[:SHOWN_ITEMS] if isinstance(setting.value, list) else [setting.value]
-    if isinstance(setting.value, dict):
-        items = [f"{name}={way}" for name, way in setting.value.items()]
-    flag = {"missing_values": "--missing-value"}.get(setting.option, f"--{setting.option.replace('_', '-')}")
-    return " ".join(f"{flag} {shlex.quote(str(item))}" for item in items)
+    return message.written(lambda setting: setting.flags(SHOWN_ITEMS), " ")
 
 
 class Explained(TyperCommand):

@@ -123,12 +123,14 @@ def table_options(  # noqa: PLR0917 - typer calls it by keyword
         option(
             "--discretize",
             "[COLUMN=]METHOD",
-            "quantile, interval or hartemink, quantile(4) for 4 bins, for all continuous columns, or for one; or "
-            "cut points for one: age=40,60.",
+            "quantile, interval or hartemink, quantile(4) for 4 bins, for all continuous columns, and for single ones; "
+            "or cut points for one: age=40,60; or age=none, not to cut it. Repeatable.",
         ),
     ] = [],  # noqa: B006
     weights: Annotated[str | None, option("--weights", "COLUMN", "Column that counts or weighs the rows.")] = None,
-    max_levels: Annotated[int, option("--max-levels", "K", "More levels are taken for a mistake.")] = 256,
+    max_levels: Annotated[
+        int | None, option("--max-levels", "K", "So many levels are meant; more (by default 256) are a mistake.")
+    ] = None,
     separator: Annotated[str | None, option("--separator", "C", "Between the fields of a text.")] = None,
     encoding: Annotated[str | None, option("--encoding", "NAME", "Encoding of a text file.")] = None,
 ) -> ReadTable:
@@ -153,12 +155,14 @@ def table_options(  # noqa: PLR0917 - typer calls it by keyword
 
 
 def _methods(given: list[str]) -> Any:
-    """One method for all continuous columns, or methods by column."""
+    """One method for all continuous columns, ways for single ones, or both."""
     by_column = {name: _way(way) for name, _, way in (item.rpartition("=") for item in given if "=" in item)}
     general = [item for item in given if "=" not in item]
-    if len(general) > 1 or (general and by_column):
-        raise MapdagError("--discretize takes one method for all columns, or COLUMN=METHOD for each")
-    return general[0] if general else by_column or None
+    if len(general) > 1:
+        raise MapdagError("--discretize takes one method for all columns, and COLUMN=METHOD for single ones")
+    if not by_column:
+        return general[0] if general else None
+    return {"*": general[0], **by_column} if general else by_column
 
 
 def _way(text: str) -> str | list[float]:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mapdag.data.content import Content
-    from mapdag.data.levels import ReadOptions
+    from mapdag.data.meanings import ReadOptions
 
 _INTEGER = re.compile(r"0|-?[1-9]\d{0,7}", re.ASCII)
 
@@ -84,11 +84,11 @@ def _without_row_names(source: Source) -> Source:
 def _from_series(name: str, series: pl.Series, options: ReadOptions) -> Column:
     # Numbers in great variety: a label for each would take long, and nobody wants them.
     numeric = None if name in options.declared else options.missing_texts
-    return replace(from_polars(name, series, own=True, numeric=numeric), blanks=True)
+    return from_polars(name, series, own=True, numeric=numeric)
 
 
 def _from_cells(name: str, cells: list[str], _: ReadOptions) -> Column:
-    return replace(from_objects(name, cells), blanks=True)
+    return from_objects(name, cells)
 
 
 def _parsed(content: Content, dialect: Dialect, *, integers: bool) -> pl.DataFrame | None:

@@ -23,7 +23,7 @@ class ReadingOptions(TypedDict, total=False):
     missing_values: str | Iterable[Any]
     discretize: Discretization | None
     codes: bool | None
-    max_levels: int
+    max_levels: int | None
     separator: str | None
     encoding: str | None
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-    from mapdag.data.levels import ReadOptions
+    from mapdag.data.meanings import ReadOptions
 
 _POLARS_WROTE = (b"Polars", b"_PL_CATEGORICAL")
 
@@ -51,7 +51,9 @@ class Source:
 
 
 def open_source(source: Any, separator: str | None = None, encoding: str | None = None) -> Source:
-    """Open a table of any kind."""
+    """Open a table of any kind; one that is open stays as it is."""
+    if isinstance(source, Source):
+        return source
     # callable(): a pandas DataFrame may have a column of that name.
     file = callable(getattr(source, "read", None))
     if not isinstance(source, str | os.PathLike | bytes | bytearray | memoryview) and not file:

@@ -78,7 +78,7 @@ def needed_columns(
     try:
         return read(source, **given)
     except DataError as error:
-        if network is None:
+        if network is None or not error.remedy:  # `fit` takes options of `read`; or there is none that would help
             raise
         told = "\n(options of mapdag.read: read the table with them, and pass what it returns)"
         raise DataError(*error.parts, told) from error

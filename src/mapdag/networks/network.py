@@ -19,7 +19,7 @@ from mapdag.errors import NetworkError, ParameterError
 from mapdag.graphs import DAG
 from mapdag.graphs.drawable import Drawable
 from mapdag.networks.cpts import TOLERANCE, Floats, check_size, check_tolerance, checked_cpt
-from mapdag.networks.distribution import level_code
+from mapdag.networks.evidence import level_code
 from mapdag.tables import Column, Table, Tabular
 from mapdag.wording import plural
 
@@ -202,10 +202,11 @@ class BayesianNetwork(Drawable, Tabular):
         """Where columns of numbers are cut into the levels of their nodes, where they are."""
         return cuts_of(self.codings)
 
-    def probability(self, node: str, level: str, given: Mapping[str, str] | None = None, /, **parents: str) -> float:
+    def probability(self, node: str, level: Any, given: Mapping[str, Any] | None = None, /, **parents: Any) -> float:
         """Return an entry of a table: the probability of a level given those of all parents.
 
-        `query` answers questions about other nodes than the parents.
+        Levels are labels, or the values of the table that they stand for; of a column that was cut, any number. `query`
+        answers questions about other nodes than the parents.
 
         Examples
         --------
@@ -221,7 +222,8 @@ class BayesianNetwork(Drawable, Tabular):
                 f"got {', '.join(chosen) or 'none'}; use query() for other questions"
             )
         where = [
-            level_code(self.levels, name, label) for name, label in [*((p, chosen[p]) for p in family), (node, level)]
+            level_code(self.levels, name, value, self.codings)
+            for name, value in [*((parent, chosen[parent]) for parent in family), (node, level)]
         ]
         return float(self.cpts[node][tuple(where)])
 
@@ -299,7 +301,7 @@ class BayesianNetwork(Drawable, Tabular):
 
         return likelihood.log_by_row(self, data) if by_row else likelihood.log_likelihood(self, data)
 
-    def predict(self, data: Any, node: str) -> NDArray[np.str_]:
+    def predict(self, data: Any, node: str) -> NDArray[Any]:
         """Return the most probable level of a node in every row, given all other columns; of equals, the first.
 
         Parameters
@@ -309,6 +311,12 @@ class BayesianNetwork(Drawable, Tabular):
             be missing. A table is read with the levels of the network, so that a single row will do.
         node : str
             The node to predict.
+
+        Returns
+        -------
+        array
+            In the type that the column had in the table that the network comes from: whole numbers, floats, truth
+            values; labels of text and intervals.
 
         Raises
         ------
@@ -357,7 +365,7 @@ class BayesianNetwork(Drawable, Tabular):
     def query(
         self,
         nodes: str | Iterable[str],
-        evidence: Mapping[str, str] | None = None,
+        evidence: Mapping[str, Any] | None = None,
         *,
         max_entries: int = 2**27,
     ) -> Distribution:
@@ -370,7 +378,8 @@ class BayesianNetwork(Drawable, Tabular):
         nodes : str or iterable of str
             One node or several.
         evidence : mapping, optional
-            Levels by node.
+            Levels by node: labels, or the values of the table that they stand for, such as 1, True or a scalar of
+            numpy; of a column that was cut, any number.
         max_entries : int
             The most entries that an intermediate table may have.
 

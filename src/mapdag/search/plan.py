@@ -197,7 +197,8 @@ def learn(
     **options
         Those above; the options of one search: ``effort`` of "orders", ``restarts`` and ``perturb`` of "hc",
         ``memory`` and ``patience`` of "tabu"; and, where `data` is no `Dataset` yet, those of `mapdag.read`:
-        ``missing="drop"``, ``weights="n"``, ``discretize="quantile"`` and so on.
+        ``levels``, ``like``, ``weights``, ``drop``, ``missing``, ``missing_values``, ``discretize``, ``codes``,
+        ``max_levels``, ``separator`` and ``encoding``.
 
     Returns
     -------
