@@ -19,6 +19,8 @@ from mapdag.data.reader import declared_in
 from mapdag.data.rows import read_weights
 from mapdag.data.source import Source, open_source
 from mapdag.errors import DataError
+from mapdag.tables import Column, Table, Tabular
+from mapdag.wording import plural
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -51,7 +53,7 @@ class ColumnCheck:
 
 
 @dataclass(frozen=True)
-class Check:
+class Check(Tabular):
     """What a table seems to hold, and how to learn from it: printed, it is a table with advice.
 
     Attributes
@@ -113,31 +115,33 @@ class Check:
 
     def written(self, paste: str) -> str:
         """Return the table, what is to be said about it, and a line to paste."""
-        heads = ["column", "kind", "levels", "missing", "advice"]
-        cells = [[_one_line(c.name), c.kind, f"{c.levels:,}", f"{c.missing:,}", c.advice] for c in self.columns]
-        widths = [max(len(row[i]) for row in [heads, *cells]) for i in range(4)]
-        lines = []
-        for name, kind, size, missing, advice in [heads, *cells]:
-            left = f"{name:{widths[0]}}  {kind:{widths[1]}}"
-            lines.append(f"{left}  {size:>{widths[2]}}  {missing:>{widths[3]}}  {advice}")
-        told = [f"{self.rows:,} rows, {len(self.columns):,} columns", "", *(line.rstrip() for line in lines)]
+        size = f"{plural(self.rows, 'row')}, {plural(len(self.columns), 'column')}"
+        told = [size, "", str(self.to_table())]
         if self.notes:
             told += ["", *self.notes]
         if self.problems:
             told += ["", *self.problems]
         return "\n".join([*told, "", paste] if paste else told)
 
-    def _repr_html_(self) -> str:
-        """Show the table in notebooks."""
-        heads = "".join(f"<th>{head}</th>" for head in ("column", "kind", "levels", "missing", "advice"))
-        rows = "".join(
-            f"<tr><td>{escape(c.name)}</td><td>{c.kind}</td><td>{c.levels:,}</td><td>{c.missing:,}</td>"
-            f"<td>{escape(c.advice)}</td></tr>"
-            for c in self.columns
+    def to_table(self, most: int | None = None) -> Table:
+        """Return a row for each column."""
+        shown = self.columns[:most]
+        return Table(
+            [
+                Column("column", [c.name if c.name.isprintable() else repr(c.name) for c in shown]),
+                Column("kind", [c.kind for c in shown]),
+                Column("levels", np.array([c.levels for c in shown], dtype=np.int64), ",", right=True),
+                Column("missing", np.array([c.missing for c in shown], dtype=np.int64), ",", right=True),
+                Column("advice", [c.advice for c in shown], longest=None),
+            ],
+            left=len(self.columns) - len(shown),
         )
+
+    def _repr_html_(self) -> str:
+        """Show the table in notebooks, all of it, and the line to paste."""
         told = "".join(f"<p>{escape(note)}</p>" for note in (*self.notes, *self.problems))
         paste = f"<pre>{escape(self.code)}</pre>" if self.code else ""
-        return f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>{told}{paste}"
+        return f"{self.to_table()._repr_html_()}{told}{paste}"
 
 
 def check(
@@ -240,7 +244,3 @@ def _mean_weight(source: Source, weights: Any, options: ReadOptions) -> float:
         raise unknown_names([weights], source.names, "weights")
     found = read_weights(copied, weights, options)
     return 1.0 if found is None else max(float(found.mean()), 1.0)
-
-
-def _one_line(name: str) -> str:
-    return name if name.isprintable() else repr(name)
