@@ -192,7 +192,8 @@ def _from_integers(name: str, values: NDArray[Any]) -> Column:
     return Column(name, "number", index, texts=labels, values=floats, coding=Coding("integer"))
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
+    """Tell whether a value is one of those that stand for none."""
     if value is None or type(value).__name__ in {"NAType", "NaTType"}:
         return True
     return isinstance(value, float | np.floating | np.datetime64) and value != value  # noqa: PLR0124
@@ -211,7 +212,7 @@ def from_objects(name: str, values: Sequence[Any]) -> Column:
     except TypeError:  # a value without a hash: a list, a dict, a set
         unhashable = next((value for value in values if type(value).__hash__ is None), values[0])
         return _nested(name, f"{type(unhashable).__name__} values", len(values))
-    distinct = [None if _is_missing(value) else value for _, value in positions]
+    distinct = [None if is_missing(value) else value for _, value in positions]
     present = [value for value in distinct if value is not None]
     if any(isinstance(value, bytes | tuple | frozenset) for value in present):
         return _nested(name, f"{type(present[0]).__name__} values", len(values))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from mapdag.data.codings import interval_levels
 from mapdag.data.columns import Column
 from mapdag.data.content import located
 from mapdag.data.dataset import Dataset
@@ -248,7 +249,7 @@ def _cut_continuous(
         found: Coded | None
         binned = found = cut(column, cuts)
         if column.name in options.declared:
-            labels = [*binned.levels, None]
+            labels = [*interval_levels(cuts[column.name], options.declared[column.name]), None]
             again = Column(column.name, "text", binned.codes, labels, rows=column.rows)
             found = encode(again, labels, options.declared[column.name], replace(options, codes=False), problems)
             if found is not None:

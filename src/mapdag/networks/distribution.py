@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from mapdag.data.codings import Sealed
+from mapdag.data.codings import Coding, Sealed, kept_codings
 from mapdag.errors import NetworkError, ParameterError
+from mapdag.networks.evidence import level_code
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,6 +33,9 @@ class Distribution:
         The levels of each, in the order of the entries along its axis.
     values : array
         The probabilities, which sum to one.
+    codings : mapping, optional
+        What the levels stand for, where that is anything but text (see `mapdag.data.Coding`). Not part of what makes
+        two distributions equal.
 
     Examples
     --------
@@ -49,6 +53,7 @@ class Distribution:
     nodes: tuple[str, ...]
     levels: Mapping[str, tuple[str, ...]]
     values: NDArray[np.float64]
+    codings: Mapping[str, Coding] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         values = np.array(self.values, dtype=np.float64)
@@ -57,17 +62,21 @@ class Distribution:
         expected = tuple(map(len, levels.values()))
         if values.shape != expected:
             raise NetworkError(f"the probabilities of {self.nodes} must have shape {expected}, got {values.shape}")
-        for field, value in (("levels", Sealed(levels)), ("values", values)):
-            object.__setattr__(self, field, value)
+        codings = kept_codings(self.codings, self.nodes)
+        for name, value in (("levels", Sealed(levels)), ("values", values), ("codings", codings)):
+            object.__setattr__(self, name, value)
 
-    def probability(self, given: Mapping[str, str] | None = None, /, **levels: str) -> float:
-        """Return the probability that some of the nodes have these levels, the others whatever they may."""
+    def probability(self, given: Mapping[str, Any] | None = None, /, **levels: Any) -> float:
+        """Return the probability that some of the nodes have these levels, the others whatever they may.
+
+        Levels are labels, or the values of the table that they stand for; of a column that was cut, any number.
+        """
         chosen = {**(given or {}), **levels}
         where: list[int | slice] = [slice(None)] * len(self.nodes)
         for node, level in chosen.items():
             if node not in self.levels:
                 raise ParameterError(f"there is no node {node!r} in this distribution of {', '.join(self.nodes)}")
-            where[self.nodes.index(node)] = level_code(self.levels, node, level)
+            where[self.nodes.index(node)] = level_code(self.levels, node, level, self.codings)
         return float(np.sum(self.values[tuple(where)]))
 
     @property
@@ -96,7 +105,7 @@ class Distribution:
         return hash((self.nodes, self.values.tobytes()))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Distribution, (self.nodes, dict(self.levels), self.values))
+        return (Distribution, (self.nodes, dict(self.levels), self.values, self.codings))
 
     def __str__(self) -> str:
         """Write a small table, one line per combination of levels; the most probable where there are many."""
@@ -112,12 +121,3 @@ class Distribution:
         lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
         left = self.values.size - len(order)
         return "\n".join(lines + ([f"... and {left:,} less probable"] if left else []))
-
-
-def level_code(levels: Mapping[str, tuple[str, ...]], node: str, level: str) -> int:
-    """Return the code of a level of a node, or say which there are."""
-    try:
-        return levels[node].index(level)
-    except ValueError:
-        known = ", ".join(map(repr, levels[node][:_SHOWN]))
-        raise ParameterError(f"{node!r} has no level {level!r}; its levels are {known}") from None

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -21,21 +21,17 @@ from mapdag.errors import CapacityError, NetworkError, ParameterError
 from mapdag.graphs.acyclicity import reachable
 from mapdag.graphs.masks import mask_of, members
 from mapdag.networks.cpts import Floats, refuse_undefined
-from mapdag.networks.distribution import Distribution, level_code
-from mapdag.networks.factors import NOTHING, Factor, Families, eliminated, normalised, onto, product
+from mapdag.networks.distribution import Distribution
+from mapdag.networks.evidence import level_code
+from mapdag.networks.factors import NOTHING, Codes, Factor, Families, eliminated, normalised, onto, product
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from numpy.typing import NDArray
 
     from mapdag.networks.network import BayesianNetwork
 
 Neighbours: TypeAlias = "dict[int, set[int]]"
 Rule: TypeAlias = "Callable[[int, Neighbours, Sequence[int]], float]"
-
-MAX_ENTRIES = 2**27
-"""The most entries that intermediate tables may have, unless the user says otherwise: 1 GiB."""
 
 
 class Order(NamedTuple):
@@ -71,7 +67,7 @@ class Elimination(NamedTuple):
 
 
 def query(
-    network: BayesianNetwork, nodes: str | Iterable[str], evidence: Mapping[str, str], max_entries: int
+    network: BayesianNetwork, nodes: str | Iterable[str], evidence: Mapping[str, Any], max_entries: int
 ) -> Distribution:
     """Return the joint distribution of `nodes` given `evidence`."""
     index = network.dag.index
@@ -94,13 +90,16 @@ def query(
     found = eliminate(relevant, families.cards, positions, max_entries)
     refuse_impossible(found.log)
     values = normalised(onto(found.joint, positions))[..., 0]
-    return Distribution(asked, {node: network.levels[node] for node in asked}, values)
+    return Distribution(asked, {node: network.levels[node] for node in asked}, values, network.codings)
 
 
-def codes_of(network: BayesianNetwork, evidence: Mapping[str, str]) -> dict[int, NDArray[np.intp]]:
+def codes_of(network: BayesianNetwork, evidence: Mapping[str, Any]) -> dict[int, Codes]:
     """Return evidence as a single row of codes."""
     position = network.dag.index.position
-    return {position(node): np.array([level_code(network.levels, node, evidence[node])]) for node in evidence}
+    return {
+        position(node): np.array([level_code(network.levels, node, value, network.codings)])
+        for node, value in evidence.items()
+    }
 
 
 def relevant_nodes(network: BayesianNetwork, start: Iterable[int], what: str) -> list[int]:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from mapdag.networks.cpts import Floats
-from mapdag.networks.elimination import MAX_ENTRIES, Order, best_order, check_capacity
+from mapdag.networks.elimination import Order, best_order, check_capacity
 from mapdag.networks.factors import Families, indicator
 from mapdag.networks.propagation import Beliefs, calibrate
+from mapdag.networks.questions import MAX_ENTRIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,21 +16,19 @@ from mapdag.data.labels import declared_levels
 from mapdag.errors import NetworkError, ParameterError
 from mapdag.graphs import DAG
 from mapdag.networks.cpts import TOLERANCE, Floats, check_size, check_tolerance, checked_cpt
-from mapdag.networks.distribution import level_code
+from mapdag.networks.evidence import level_code
+from mapdag.networks.questions import Questions
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
     from mapdag.data import Cuts, Dataset
-    from mapdag.networks.distribution import Distribution
 
 
 @final
 @dataclass(frozen=True, eq=False, repr=False, init=False, slots=True)
-class BayesianNetwork:
+class BayesianNetwork(Questions):
     """A discrete Bayesian network.
 
     A value: nothing in it can be changed, and two are equal if their graphs, levels and probabilities are.
@@ -178,10 +176,11 @@ class BayesianNetwork:
         """Where columns of numbers are cut into the levels of their nodes, where they are."""
         return cuts_of(self.codings)
 
-    def probability(self, node: str, level: str, given: Mapping[str, str] | None = None, /, **parents: str) -> float:
+    def probability(self, node: str, level: Any, given: Mapping[str, Any] | None = None, /, **parents: Any) -> float:
         """Return an entry of a table: the probability of a level given those of all parents.
 
-        `query` answers questions about other nodes than the parents.
+        Levels are labels, or the values of the table that they stand for; of a column that was cut, any number. `query`
+        answers questions about other nodes than the parents.
 
         Examples
         --------
@@ -197,13 +196,14 @@ class BayesianNetwork:
                 f"got {', '.join(chosen) or 'none'}; use query() for other questions"
             )
         where = [
-            level_code(self.levels, name, label) for name, label in [*((p, chosen[p]) for p in family), (node, level)]
+            level_code(self.levels, name, value, self.codings)
+            for name, value in [*((parent, chosen[parent]) for parent in family), (node, level)]
         ]
         return float(self.cpts[node][tuple(where)])
 
     # What it does ----------------------------------------------------------------------------------------------
 
-    def sample(self, n: int, seed: int | Sequence[int]) -> Dataset:
+    def sample(self, n: int, seed: int | Sequence[int], *, evidence: Mapping[str, Any] | None = None) -> Dataset:
         """Draw rows from the joint distribution (see `mapdag.networks.draws` for the generator).
 
         The same seed gives the same rows on every machine, whatever the number of threads, and fewer rows are the
@@ -215,16 +215,20 @@ class BayesianNetwork:
             How many.
         seed : int or sequence of int
             Non-negative.
+        evidence : mapping, optional
+            Levels by node. Rows are drawn from the distribution given them, exactly; none is thrown away.
 
         Examples
         --------
         >>> from mapdag.reference import network
         >>> network("asia").sample(3, seed=1).names[:3]
         ('asia', 'tub', 'smoke')
+        >>> network("asia").sample(1000, seed=1, evidence={"xray": "yes"}).observed("xray")
+        array([1000,    0])
         """
-        from mapdag.networks.draws import sample
+        from mapdag.networks import draws, propagation
 
-        return sample(self, n, seed)
+        return propagation.sample(self, n, seed, evidence) if evidence else draws.sample(self, n, seed)
 
     def sample_blocks(self, n: int, seed: int | Sequence[int], *, block: int = 2**16) -> Iterator[Dataset]:
         """Draw the same rows as `sample`, a block of them at a time, so that memory does not grow with `n`.
@@ -274,100 +278,6 @@ class BayesianNetwork:
         from mapdag.networks import likelihood
 
         return likelihood.log_by_row(self, data) if by_row else likelihood.log_likelihood(self, data)
-
-    def predict(self, data: Any, node: str) -> NDArray[np.str_]:
-        """Return the most probable level of a node in every row, given all other columns; of equals, the first.
-
-        Parameters
-        ----------
-        data : Dataset, or any table that `mapdag.read` takes
-            Only the Markov blanket of the node matters: other columns, the node's own among them, are ignored and may
-            be missing. A table is read with the levels of the network, so that a single row will do.
-        node : str
-            The node to predict.
-
-        Raises
-        ------
-        DataError
-            If a column of the Markov blanket is missing, or holds anything but levels of the network.
-        NetworkError
-            If a row is impossible whatever the level.
-
-        Examples
-        --------
-        >>> from mapdag.reference import network
-        >>> asia = network("asia")
-        >>> asia.predict(asia.sample(4, seed=1), "either").tolist()
-        ['no', 'no', 'no', 'no']
-        >>> asia.predict({"smoke": ["yes"], "either": ["yes"], "tub": ["no"]}, "lung").tolist()
-        ['yes']
-        """
-        from mapdag.networks.prediction import predict
-
-        return predict(self, data, node)
-
-    def predict_proba(self, data: Any, node: str) -> Floats:
-        """Return the probabilities of the levels of a node in every row, given all other columns.
-
-        Parameters
-        ----------
-        data, node
-            As for `predict`.
-
-        Returns
-        -------
-        array of shape (rows, levels of the node)
-            Rows that are impossible whatever the level are NaN.
-
-        Examples
-        --------
-        >>> from mapdag.reference import network
-        >>> network("asia").predict_proba({"asia": ["no", "yes"], "either": ["no", "no"], "lung": ["no", "no"]}, "tub")
-        array([[0., 1.],
-               [0., 1.]])
-        """
-        from mapdag.networks.prediction import predict_proba
-
-        return predict_proba(self, data, node)
-
-    def query(
-        self,
-        nodes: str | Iterable[str],
-        evidence: Mapping[str, str] | None = None,
-        *,
-        max_entries: int = 2**27,
-    ) -> Distribution:
-        """Return the exact joint distribution of a few nodes given the levels of others.
-
-        Variable elimination on what matters: ancestors of the nodes and of the evidence that are not d-separated.
-
-        Parameters
-        ----------
-        nodes : str or iterable of str
-            One node or several.
-        evidence : mapping, optional
-            Levels by node.
-        max_entries : int
-            The most entries that an intermediate table may have.
-
-        Raises
-        ------
-        CapacityError
-            Before anything is computed, if the network is too densely connected.
-        NetworkError
-            If the evidence has probability zero.
-
-        Examples
-        --------
-        >>> from mapdag.reference import network
-        >>> print(network("asia").query("lung", {"xray": "yes", "smoke": "yes"}))
-        lung  probability
-        yes   0.645991
-        no    0.354009
-        """
-        from mapdag.networks.elimination import query
-
-        return query(self, nodes, evidence or {}, max_entries)
 
     def write(self, path: str | os.PathLike[str], format: str | None = None) -> None:  # noqa: A002 - as in `write_network`
         """Write the network to a file; see `mapdag.io.write_network`."""

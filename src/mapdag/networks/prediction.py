@@ -17,10 +17,12 @@ from mapdag.errors import DataError, NetworkError
 from mapdag.graphs.masks import members
 from mapdag.graphs.structure import moral
 from mapdag.networks.cpts import Floats, refuse_undefined
-from mapdag.networks.elimination import MAX_ENTRIES, Order, best_order, check_capacity, run
+from mapdag.networks.elimination import Order, best_order, check_capacity, run
+from mapdag.networks.evidence import decoded
 from mapdag.networks.factors import Factor, Families, indicator, normalised, onto
 from mapdag.networks.inputs import Evidence, rows_as_evidence
 from mapdag.networks.propagation import first_best
+from mapdag.networks.questions import MAX_ENTRIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -93,8 +95,7 @@ def predict(network: BayesianNetwork, data: Any, node: str) -> NDArray[Any]:
             f"{rows_text(impossible)} cannot happen whatever the level of {node!r}, so there is nothing to predict; "
             "predict_proba marks them with NaN"
         )
-    values = network.codings.get(node, TEXT).values(network.levels[node])
-    return (values.astype(np.str_) if values.dtype == object else values)[first_best(0, probabilities.T)]
+    return decoded(network.levels[node], network.codings.get(node, TEXT), first_best(0, probabilities.T))
 
 
 def _evidence(network: BayesianNetwork, data: Any, node: str) -> Evidence:

@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from mapdag.data.dataset import Dataset
+from mapdag.data.labels import code_dtype
 from mapdag.networks.cpts import Floats
 from mapdag.networks.distribution import Distribution
+from mapdag.networks.draws import checked_count, key_of, uniforms
 from mapdag.networks.elimination import (
     Elimination,
     Order,
@@ -26,13 +29,17 @@ from mapdag.networks.elimination import (
 )
 from mapdag.networks.factors import Codes, Factor, Families, normalised, onto, product, ratio
 from mapdag.networks.posteriors import Explanation, Marginals
+from mapdag.networks.questions import MAX_ENTRIES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from mapdag.networks.network import BayesianNetwork
+
+_ROWS = 2**14
+"""Rows that are drawn at a time: even."""
 
 TIE = 1e-12
 """Relative: levels that differ by rounding only are equally probable."""
@@ -127,7 +134,7 @@ def marginals(network: BayesianNetwork, evidence: Mapping[str, Any], max_entries
     for i, node in enumerate(network.nodes):
         sure = np.eye(len(network.levels[node]))
         values = sure[case.known[i][0]] if i in case.known else beliefs.joint([i])[:, 0]
-        found[node] = Distribution((node,), network.levels, values)
+        found[node] = Distribution((node,), network.levels, values, network.codings)
     return Marginals(found, _labels(network, evidence, case.known))
 
 
@@ -155,3 +162,32 @@ def most_probable(network: BayesianNetwork, evidence: Mapping[str, Any], max_ent
 def _labels(network: BayesianNetwork, nodes: Iterable[str], codes: Mapping[int, Codes]) -> dict[str, str]:
     position = network.dag.index.position
     return {node: network.levels[node][int(codes[position(node)][0])] for node in nodes}
+
+
+def sample(network: BayesianNetwork, n: int, seed: int | Sequence[int], evidence: Mapping[str, Any]) -> Dataset:
+    """Draw rows from the distribution given the evidence, with the numbers of `mapdag.networks.draws`."""
+    what = "sampling given evidence"
+    n, key = checked_count("n", n), key_of(seed)
+    case = put_in(network, evidence, what)
+    check_capacity(case.order.total, MAX_ENTRIES, f"{what} would need tables")
+    found = run(case.factors, case.order.nodes)
+    refuse_impossible(found.log)
+    cards = [len(network.levels[node]) for node in network.nodes]
+    codes = np.empty((len(cards), n), dtype=code_dtype(cards))
+    for start in range(0, n, _ROWS):
+        rows = min(_ROWS, n - start)
+        drawn = dict(case.known)
+        decide(found, lambda node, weights, start=start, rows=rows: _draw(key, node, start, rows, weights), drawn)
+        for i, mine in drawn.items():
+            codes[i, start : start + rows] = mine
+    return Dataset._trusted(network.nodes, network.levels, codes, None, network.codings)  # noqa: SLF001
+
+
+def _draw(key: NDArray[np.uint32], node: int, start: int, rows: int, weights: Floats) -> Codes:
+    """Draw a level of a node for some rows, from an even one on; levels without weight are never drawn."""
+    numbers = np.empty(rows + rows % 2)
+    uniforms(key, node, start, numbers)
+    cumulative = np.cumsum(weights, axis=0)
+    drawn = (numbers[:rows] * cumulative[-1] >= cumulative).sum(axis=0)
+    last = len(weights) - 1 - np.argmax(weights[::-1] > 0, axis=0)
+    return np.minimum(drawn, last)

@@ -114,19 +114,19 @@ class Result(Drawable):
         return self.dag.to_cpdag()
 
     @cached_property
-    def _identified(self) -> CPDAG:
-        """The equivalence class, and what the constraints add to it."""
+    def identified(self) -> CPDAG:
+        """The graph as far as data and constraints decide it: the equivalence class, and what the constraints add."""
         return meek_closure(self.cpdag, [arc for arc in self.knowledge if self.cpdag.has_edge(*arc)])
 
     @property
     def compelled(self) -> tuple[tuple[str, str], ...]:
         """Arcs whose direction is the same in every equivalent graph that obeys the constraints."""
-        return tuple(arc for arc in self.dag.arcs if self._identified.has_arc(*arc))
+        return tuple(arc for arc in self.dag.arcs if self.identified.has_arc(*arc))
 
     @property
     def reversible(self) -> tuple[tuple[str, str], ...]:
         """Arcs that some equivalent graph has in the other direction: do not read a direction into them."""
-        return tuple(arc for arc in self.dag.arcs if self._identified.has_edge(*arc))
+        return tuple(arc for arc in self.dag.arcs if self.identified.has_edge(*arc))
 
     @cached_property
     def thin(self) -> tuple[ThinFamily, ...]:
