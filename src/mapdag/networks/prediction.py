@@ -42,7 +42,10 @@ _MOST = 2**24
 """The same where tables are large: 128 MiB."""
 
 _FEW = 64
-"""Loops over fewer rows are not worth much; parts of fewer rows than this are small; equal evidence is looked for in others with tables larger than this."""
+"""Rows below which a part is small, and a loop over them not worth much."""
+
+_LARGE = 64
+"""Entries of a table above which it pays to look for rows with equal evidence."""
 
 _CALL = 50_000
 """What a family of a part costs, however few its rows, in entries of tables."""
@@ -169,7 +172,7 @@ def _joined(families: Families, rows: Rows, parts: list[Part], target: int) -> P
     that some of the rows know have to be summed over like the others.
     """
     small = [part for part in parts if len(part.rows) < _FEW]
-    if len(small) < _FEW:
+    if len(small) < 2:
         return None
     together = sorted({i for part in small for i in part.families})
     where = np.sort(np.concatenate([part.rows for part in small]))
@@ -219,9 +222,9 @@ def _posterior(families: Families, rows: Rows, part: Part, target: int) -> Float
     free = set(part.unknown)
     needed = sorted({member for i in part.families for member in families.members[i]} - free)
     mine, back = part.rows, None
-    if order.largest > _FEW < len(mine) and not part.mixed:
-        found = np.array([rows.codes[i][mine] for i in needed], dtype=np.uint16).reshape(len(needed), -1)
-        _, first, back = np.unique(found, axis=1, return_index=True, return_inverse=True)
+    if order.largest > _LARGE and not part.mixed:
+        evidence = np.array([np.zeros(len(mine)), *(rows.codes[i][mine] for i in needed)], dtype=np.uint16)
+        _, first, back = np.unique(evidence, axis=1, return_index=True, return_inverse=True)
         mine = mine[first]
     result = np.empty((len(mine), families.cards[target]))
     size = min(max(_BLOCK // order.largest, _FEW), max(_MOST // order.largest, 1))
