@@ -247,7 +247,9 @@ def test_large_networks_are_no_trouble(name):
 def test_networks_that_are_too_dense_are_refused_at_once():
     net = network("munin1")
     for ask in (net.marginals, net.most_probable):
-        with pytest.raises(CapacityError, match=r"would need tables of 208,718,024 entries \(1\.6 GiB\), more than max"):
+        with pytest.raises(
+            CapacityError, match=r"would need tables of 208,718,024 entries \(1\.6 GiB\), more than max"
+        ):
             ask()
     with pytest.raises(CapacityError, match="more than max_entries=10"):
         network("alarm").log_probability({"HISTORY": "TRUE", "CVP": "LOW", "BP": "LOW"}, max_entries=10)

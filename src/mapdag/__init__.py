@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         uniform_dag,
     )
     from mapdag.io import read_arcs, read_graph, read_network, write_graph, write_network, write_table
-    from mapdag.networks import BayesianNetwork, Distribution, fit, kl_divergence
+    from mapdag.networks import BayesianNetwork, Distribution, Explanation, Marginals, fit, kl_divergence
     from mapdag.objective import Score, parse, score
     from mapdag.priors import CS, MU, VSP, LogLinear, MaxParents, Support, U
     from mapdag.reference import catalogue, network
@@ -64,9 +64,11 @@ __all__ = [
     "Dataset",
     "Diagnosis",
     "Distribution",
+    "Explanation",
     "Likelihood",
     "LogLik",
     "LogLinear",
+    "Marginals",
     "MaxParents",
     "Objective",
     "Prior",
@@ -119,7 +121,7 @@ _HOME = {
     "mapdag.data": "Cuts Dataset discretize read",
     "mapdag.graphs": "CPDAG DAG Comparison compare hamming meek_closure n_dags random_dag shd uniform_dag",
     "mapdag.io": "read_arcs read_graph read_network write_graph write_network write_table",
-    "mapdag.networks": "BayesianNetwork Distribution fit kl_divergence",
+    "mapdag.networks": "BayesianNetwork Distribution Explanation Marginals fit kl_divergence",
     "mapdag.objective": "Score parse score",
     "mapdag.priors": "CS MU VSP LogLinear MaxParents Support U",
     "mapdag.reference": "catalogue network",

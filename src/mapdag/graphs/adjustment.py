@@ -1,8 +1,8 @@
 """Which nodes to adjust for, so that what is seen tells what an intervention would do.
 
 The generalized adjustment criterion (Perkovic, Textor, Kalisch and Maathuis, 2018, "Complete graphical characterization
-and construction of adjustment sets in Markov equivalence classes of ancestral graphs"), for one cause and one effect, on
-DAGs and on classes of DAGs. On masks; paths are *possibly directed* if no arc on them points backwards.
+and construction of adjustment sets in Markov equivalence classes of ancestral graphs"), for one cause and one effect,
+on DAGs and on classes of DAGs. On masks; paths are *possibly directed* if no arc on them points backwards.
 """
 
 from __future__ import annotations

@@ -125,9 +125,7 @@ class Graph(Drawable):
         dag = self._one_dag()
         return adjustment.is_valid(dag.parent_masks, dag.child_masks, ways, self._index.mask(given))
 
-    def adjustment_set(
-        self, cause: str, effect: str, *, observed: Iterable[str] | None = None
-    ) -> tuple[str, ...]:
+    def adjustment_set(self, cause: str, effect: str, *, observed: Iterable[str] | None = None) -> tuple[str, ...]:
         """Return nodes to adjust for so that what is seen tells the effect of the cause; none can be left out.
 
         Parameters
@@ -158,8 +156,8 @@ class Graph(Drawable):
         ways = self._ways(cause, effect)
         if not ways.between:
             raise GraphError(
-                f"{cause!r} has no effect on {effect!r} in this graph, as no directed path leads there: there is nothing "
-                "to adjust for"
+                f"{cause!r} has no effect on {effect!r} in this graph, as no directed path leads there: there is "
+                "nothing to adjust for"
             )
         if ways.undecided:
             others = self._index.select(ways.undecided)

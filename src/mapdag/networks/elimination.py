@@ -1,12 +1,12 @@
 """Exact queries by variable elimination: what matters, in which order, and the sums themselves.
 
 Factors of nodes that are neither asked for, nor evidence, nor ancestors of either sum to one and are left out (barren
-nodes). What is left falls apart into components once the evidence is put in; those without a node that is asked for are
-d-separated from the question, and only tell whether the evidence is possible at all. The order of elimination is greedy,
-by two rules, whichever turns out cheaper.
+nodes). What is left falls apart into components once the evidence is put in; those without a node that is asked for
+are d-separated from the question, and only tell whether the evidence is possible at all. The order of elimination is
+greedy, by two rules, whichever turns out cheaper.
 
 Elimination leaves a bucket for each node: all that mentioned it when its turn came, and the message that remained.
-Buckets are the cliques of a junction tree, which `propagation` goes back through to find the distributions of all nodes.
+Buckets are the cliques of a junction tree; `propagation` goes back through them to find the distributions of all nodes.
 """
 
 from __future__ import annotations

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from mapdag.networks.cpts import Floats
 from mapdag.networks.elimination import Order, best_order, check_capacity
 from mapdag.networks.factors import Families, indicator
 from mapdag.networks.propagation import Beliefs, calibrate
@@ -19,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
+
+    from mapdag.networks.cpts import Floats
 
 _BLOCK = 2**22
 """Entries of all tables together, times rows, that are computed at a time: 32 MiB."""
@@ -74,15 +75,15 @@ def expected_counts(
             )
             log[rows] = beliefs.log
             weight = np.where(np.isneginf(log[rows]), 0.0, 1.0 if weights is None else weights[rows])
-            for node, total in enumerate(counts):
-                total += _cells(families, node, sure, beliefs, weight)
+            for node in range(len(counts)):
+                counts[node] += _cells(families, node, sure, beliefs, weight)
     return counts, log
 
 
 def _groups(families: Families, known: NDArray[np.bool_]) -> Iterator[Group]:
     """Take all rows together if that is cheaper than by which nodes they know, else one such pattern after another."""
     patterns, which = np.unique(np.packbits(known, axis=0), axis=1, return_inverse=True)
-    together = _group(families, np.arange(known.shape[1]), known.all(axis=1))
+    together = _group(families, np.arange(known.shape[1]), np.asarray(known.all(axis=1)))
     apart = patterns.shape[1] * len(families.cards) * _CALL
     if together.order.largest <= MAX_ENTRIES and together.order.total * known.shape[1] <= apart:
         yield together
@@ -100,18 +101,13 @@ def _group(families: Families, rows: NDArray[np.intp], sure: NDArray[np.bool_]) 
     return Group(rows, np.flatnonzero(sure).tolist(), best_order(scopes, families.cards, ()))
 
 
-def _cells(
-    families: Families, node: int, sure: dict[int, NDArray[Any]], beliefs: Beliefs, weight: Floats
-) -> Floats:
+def _cells(families: Families, node: int, sure: dict[int, NDArray[Any]], beliefs: Beliefs, weight: Floats) -> Floats:
     """Return the weighted sum over rows of the distribution of the cells of one family."""
     family, shape = families.members[node], families.tables[node].shape
     free = [axis for axis, member in enumerate(family) if member not in sure]
     axes = [axis for axis, member in enumerate(family) if member in sure]
-    if free:
-        joint = np.nan_to_num(beliefs.joint([family[axis] for axis in free])) * weight
-    else:
-        joint = weight
-    flat = joint.reshape(-1, len(weight))
+    joint = np.nan_to_num(beliefs.joint([family[axis] for axis in free])) if free else np.ones(1)
+    flat = (joint * weight).reshape(-1, len(weight))
     cells = families.cells(node, sure) if axes else np.zeros(len(weight), dtype=np.intp)
     n_cells = int(np.prod([shape[axis] for axis in axes], dtype=np.int64))
     sums = np.array([np.bincount(cells, weights=each, minlength=n_cells) for each in flat])

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from mapdag.networks.cpts import Floats
 from mapdag.networks.inputs import cell_numbers
 
 if TYPE_CHECKING:
@@ -18,9 +17,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from mapdag.networks.cpts import Floats
     from mapdag.networks.network import BayesianNetwork
 
-Codes: TypeAlias = "NDArray[np.intp]"
+Codes: TypeAlias = "NDArray[np.integer[Any]]"
 """The level of a node in every row."""
 
 SMALL = 2.0**-100
@@ -66,7 +66,7 @@ class Families:
         turned = table.transpose(*free, *axes).reshape(*(table.shape[axis] for axis in free), -1)
         return Factor(tuple([family[axis] for axis in free]), np.take(turned, self.cells(node, known), axis=-1))
 
-    def cells(self, node: int, known: Mapping[int, Codes]) -> Codes:
+    def cells(self, node: int, known: Mapping[int, Codes]) -> NDArray[np.intp]:
         """Return which configuration of the known members of a family each row has; there must be some."""
         sure = [member for member in self.members[node] if member in known]
         return cell_numbers([known[member] for member in sure], [self.cards[member] for member in sure])

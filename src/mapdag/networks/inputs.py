@@ -130,7 +130,7 @@ def matched_codes(levels: Mapping[str, tuple[str, ...]], data: Dataset, nodes: S
     return codes
 
 
-def cell_numbers(columns: Sequence[Codes], cards: Sequence[int]) -> NDArray[np.intp]:
+def cell_numbers(columns: Sequence[NDArray[np.integer[Any]]], cards: Sequence[int]) -> NDArray[np.intp]:
     """Return the cell that every row falls into, the cells of a table with so many levels per axis being counted.
 
     Examples

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mapdag.networks.cpts import Floats
 from mapdag.networks.inputs import cell_numbers, matched_codes, needed_columns
 
 if TYPE_CHECKING:
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mapdag.data.labels import Codes
+    from mapdag.networks.cpts import Floats
     from mapdag.networks.network import BayesianNetwork
 
 _ROWS = 2**13

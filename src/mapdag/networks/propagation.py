@@ -8,13 +8,13 @@ elimination took largest entries in place of sums, and a draw from the distribut
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from mapdag.data.dataset import Dataset
 from mapdag.data.labels import code_dtype
-from mapdag.networks.cpts import Floats
 from mapdag.networks.distribution import Distribution
 from mapdag.networks.draws import checked_count, key_of, uniforms
 from mapdag.networks.elimination import (
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from mapdag.networks.cpts import Floats
     from mapdag.networks.network import BayesianNetwork
 
 _ROWS = 2**14
@@ -63,10 +64,11 @@ def calibrate(factors: Iterable[Factor], order: list[int]) -> Beliefs:
     place = {node: position for position, node in enumerate(order)}
     cliques: dict[int, Factor] = {}
     for node, mine, message in reversed(found.buckets):
+        rest: tuple[Factor, ...] = ()
         if message.nodes:
             above = cliques[min(message.nodes, key=place.__getitem__)]
-            mine = (*mine, ratio(onto(above, message.nodes), message))
-        cliques[node] = product(mine)[0]
+            rest = (ratio(onto(above, message.nodes), message),)
+        cliques[node] = product(mine + rest)[0]
     return Beliefs(cliques, place, found.log)
 
 
@@ -94,10 +96,11 @@ def _at(factor: Factor, node: int, codes: Mapping[int, Codes]) -> Floats:
     if not others:
         return values
     rows = np.arange(values.shape[-1]) if values.shape[-1] > 1 else 0
-    return values[(slice(None), *others, rows)]
+    where = (slice(None), *others, rows)
+    return values[where]
 
 
-def first_best(_: int, weights: Floats) -> Codes:
+def first_best(_: int, weights: Floats) -> NDArray[np.intp]:
     """Return the first of the best levels in every row."""
     return np.argmax(weights >= weights.max(axis=0) * (1 - TIE), axis=0)
 
@@ -177,13 +180,13 @@ def sample(network: BayesianNetwork, n: int, seed: int | Sequence[int], evidence
     for start in range(0, n, _ROWS):
         rows = min(_ROWS, n - start)
         drawn = dict(case.known)
-        decide(found, lambda node, weights, start=start, rows=rows: _draw(key, node, start, rows, weights), drawn)
+        decide(found, partial(_draw, key, start, rows), drawn)
         for i, mine in drawn.items():
             codes[i, start : start + rows] = mine
     return Dataset._trusted(network.nodes, network.levels, codes, None, network.codings)  # noqa: SLF001
 
 
-def _draw(key: NDArray[np.uint32], node: int, start: int, rows: int, weights: Floats) -> Codes:
+def _draw(key: NDArray[np.uint32], start: int, rows: int, node: int, weights: Floats) -> Codes:
     """Draw a level of a node for some rows, from an even one on; levels without weight are never drawn."""
     numbers = np.empty(rows + rows % 2)
     uniforms(key, node, start, numbers)

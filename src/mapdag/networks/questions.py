@@ -73,7 +73,9 @@ class Questions:
         asked = (nodes,) if isinstance(nodes, str) else tuple(nodes)
         for node in do or {}:
             if node in asked or node in (evidence or {}):
-                raise ParameterError(f"{node!r} cannot be set by do and be {'asked for' if node in asked else 'evidence'}")
+                raise ParameterError(
+                    f"{node!r} cannot be set by do and be {'asked for' if node in asked else 'evidence'}"
+                )
         return query(self.do(do) if do else self._network, asked, evidence or {}, max_entries)
 
     def marginals(self, evidence: Mapping[str, Any] | None = None, *, max_entries: int = MAX_ENTRIES) -> Marginals:
@@ -169,7 +171,7 @@ class Questions:
         return log_probability(self._network, evidence, max_entries)
 
     def predict(self, data: Any, node: str) -> NDArray[Any]:
-        """Return the most probable level of a node in every row, given what is known of the others; the first of equals.
+        """Return the most probable level of a node in every row, given what is known of others; of equals, the first.
 
         Parameters
         ----------
