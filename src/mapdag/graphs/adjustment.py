@@ -75,7 +75,8 @@ def minimal_set(parents: tuple[int, ...], children: tuple[int, ...], ways: Effec
     given = reachable(up, ends) & observed & ~(ways.forbidden | ends)
     if not is_valid(parents, children, ways, given):
         return None
-    for node in members(given):
+    near = parents[ways.cause]
+    for node in [*members(given & ~near), *members(given & near)]:  # parents of the cause are kept if they can be
         if is_valid(parents, children, ways, given & ~(1 << node)):
             given &= ~(1 << node)
     return given
