@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _BLOCK = 2**22
 """Entries of all tables together, times rows, that are computed at a time: 32 MiB."""
 
-_CALL = 50_000
+_CALL = 12_000
 """What a family costs, however few the rows, in entries of tables."""
 
 

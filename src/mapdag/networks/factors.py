@@ -64,7 +64,9 @@ class Families:
             return Factor(family, table[..., None])
         free = [axis for axis, member in enumerate(family) if member not in known]
         turned = table.transpose(*free, *axes).reshape(*(table.shape[axis] for axis in free), -1)
-        return Factor(tuple([family[axis] for axis in free]), np.take(turned, self.cells(node, known), axis=-1))
+        return Factor(
+            tuple([family[axis] for axis in free]), np.take(turned, self.cells(node, known), axis=-1, mode="clip")
+        )
 
     def cells(self, node: int, known: Mapping[int, Codes]) -> NDArray[np.intp]:
         """Return which configuration of the known members of a family each row has; there must be some."""

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 _ROWS = 2**14
 """Rows whose parts of the network are found at a time."""
 
-_BLOCK = 2**18
-"""Entries of the largest table, times rows, that are computed at a time: 2 MiB."""
+_BLOCK = 2**16
+"""Entries of the largest table, times rows, that are computed at a time: 512 KiB."""
 
 _MOST = 2**24
 """The same where tables are large: 128 MiB."""
@@ -47,7 +47,7 @@ _FEW = 64
 _LARGE = 64
 """Entries of a table above which it pays to look for rows with equal evidence."""
 
-_CALL = 50_000
+_CALL = 12_000
 """What a family of a part costs, however few its rows, in entries of tables."""
 
 
@@ -81,11 +81,11 @@ def predict_proba(network: BayesianNetwork, data: Any, node: str) -> Floats:
     together = _joined(families, rows, parts, target)
     if together is not None:
         result[together.rows] = _posterior(families, rows, together, target)
-    for part in parts:
         # What is impossible elsewhere in the network is no reason not to predict.
-        left = part._replace(rows=part.rows[np.isnan(result[part.rows, 0])])
-        if len(left.rows):
-            result[left.rows] = _posterior(families, rows, left, target)
+        left = [part._replace(rows=part.rows[np.isnan(result[part.rows, 0])]) for part in parts]
+        parts = [part for part in left if len(part.rows)]
+    for part in parts:
+        result[part.rows] = _posterior(families, rows, part, target)
     return result
 
 
