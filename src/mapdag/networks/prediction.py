@@ -84,7 +84,7 @@ def predict_proba(network: BayesianNetwork, data: Any, node: str) -> Floats:
         # What is impossible elsewhere in the network is no reason not to predict.
         left = [part._replace(rows=part.rows[np.isnan(result[part.rows, 0])]) for part in parts]
         parts = [part for part in left if len(part.rows)]
-    for part in parts:
+    for part in parts if evidence.n_rows else ():
         result[part.rows] = _posterior(families, rows, part, target)
     return result
 
