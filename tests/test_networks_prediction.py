@@ -162,7 +162,6 @@ def test_a_value_that_is_no_level_is_still_an_error():
     with pytest.raises(DataError, match=r"'smoke' has the value 'sometimes' in 1 of 2 rows \(row 2\)") as caught:
         ASIA.predict({"smoke": ["yes", "sometimes"], "tub": [None, "no"]}, "lung")
     assert "the declared levels are 'yes', 'no'" in str(caught.value)
-    assert "levels=" not in str(caught.value)
 
 
 def test_columns_behind_a_known_blanket_are_not_looked_at():

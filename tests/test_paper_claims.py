@@ -7,7 +7,7 @@ from functools import partial
 
 from mapdag.paper import checks
 from mapdag.paper.checks import Measure
-from mapdag.paper.claims import measure_claims, render_claims
+from mapdag.paper.claims import measure_claims, render_claims, tally
 from mapdag.paper.objectives import FIRST_TABLE, goal
 from mapdag.paper.transcript import CLAIMS
 from study_rows import DESIGN, make_panel
@@ -93,6 +93,19 @@ def test_claims_whose_cells_are_missing_are_not_testable_and_say_why():
     assert all(
         finding.reason.startswith("missing cells") for finding in found.values() if finding.verdict == "not testable"
     )
+
+
+def test_a_few_cells_neither_agree_nor_differ():
+    small = make_panel(lambda network, size, replicate, objective: {"shd": len(size) + replicate}, sizes=["1"])
+    three = make_panel(networks=["child", "alarm", "asia"], sizes=["1"], replicates=2)
+    found = measure_claims(three)
+    assert not [finding for finding in found if finding.verdict in {"agrees", "differs"} and finding.claim.of > 6]
+    first = found[0]
+    assert (first.verdict, first.measures[0].m) == ("too few cells", 3)
+    assert first.remark == " (3 of the paper's 60)"
+    assert "too few cells (3 of the paper's 60)" in render_claims([found], ["one"])
+    assert "0 agrees, 0 differs" in tally(finding for finding in found if finding.claim.of > 6)
+    assert measure_claims(small)[0].verdict == "differs"  # ten networks at one size are ten cells
 
 
 def test_claims_are_written_with_all_arms():

@@ -14,7 +14,7 @@ import pytest
 import mapdag as md
 from mapdag.report.charts import line_chart, ticks
 from mapdag.report.comparison import pairs
-from mapdag.report.facts import MOST_CONFIGURATIONS, MOST_LEVELS, digest, families, losses, probabilities
+from mapdag.report.facts import families, losses
 from mapdag.report.html import Html, join, script_json, tag
 from mapdag.report.page import Section, page
 from mapdag.report.parts import figure_text, how_it_was_made
@@ -108,32 +108,6 @@ def test_family_scores_add_up_to_the_likelihood(result):
     assert sum(family.score for family in families(result)) == pytest.approx(result.log_likelihood)
 
 
-def test_probabilities_are_those_of_fit(result):
-    fitted = result.fit(alpha=1)
-    for family in families(result):
-        cpt = fitted.cpt(family.node)
-        found = probabilities(family)
-        for codes, row in zip(family.table.configurations, found, strict=True):
-            assert row == pytest.approx(cpt[tuple(codes)], abs=1e-12)
-        assert family.table.q == math.prod(cpt.shape[:-1])
-
-
-def test_large_tables_are_cut_to_the_most_frequent():
-    rng = np.random.default_rng(5)
-    codes = rng.integers(0, 21, (3000, 2))
-    data = md.Dataset.from_codes(np.column_stack([codes, codes.sum(axis=1) % 21]), levels=[21, 21, 21])
-    dag = md.DAG(data.names, [("X1", "X3"), ("X2", "X3")])
-    found = md.learn(data, "BDeu(1)", start=dag, required=dag.arcs, max_iter=1)
-    family = families(found)[2]
-    cut = digest(family)
-    assert len(cut.rows) == MOST_CONFIGURATIONS
-    assert len(cut.levels) == MOST_LEVELS - 1
-    assert cut.hidden == family.table.q_obs - MOST_CONFIGURATIONS
-    assert cut.rows[0].count == max(family.table.n_ij)
-    for row in cut.rows:
-        assert sum(row.chances) + row.others == pytest.approx(1, abs=1e-3)
-
-
 def test_a_node_with_thousands_of_levels_does_not_swell_the_page():
     rng = np.random.default_rng(2)
     data = md.Dataset.from_codes(
@@ -221,6 +195,15 @@ def test_a_page_asks_the_network_for_nothing(result):
         digest = base64.b64encode(hashlib.sha256(program.encode()).digest()).decode()
         assert policy.startswith("default-src 'none'")
         assert f"script-src 'sha256-{digest}'" in policy
+
+
+def test_the_title_names_the_data(result):
+    size = f"8 nodes, {result.dag.n_arcs} arcs"
+    assert f"<title>{size}</title>" in md.report.result_page(result)
+    named = md.report.result_page(result, name="<patients>.csv")
+    assert f"<title>&lt;patients&gt;.csv: {size}</title>" in named
+    assert f"<h1>&lt;patients&gt;.csv: {size}</h1>" in named
+    assert "<title>Mine</title>" in md.report.result_page(result, name="x", title="Mine")
 
 
 def test_a_graph_without_arcs_has_a_page():

@@ -46,6 +46,24 @@ def test_every_claim_has_a_verdict_for_every_arm(text, report):
             assert verdict.startswith(finding.verdict)
 
 
+def test_three_cells_are_too_few_to_judge_by(tmp_path):
+    design = Design(
+        name="few",
+        networks=("asia",),
+        sizes=("0.5", "1", "2"),
+        replicates=2,
+        objectives=("U+BDeu(1)", "U+BDeu(10)", "MU(beta=1/2)+BDs(1)", "MU(beta=1/2)+BDs(10)", "BIC"),
+        arms=(Arm("file", HC),),
+    )
+    run(design, tmp_path, workers=1)
+    few = study_page(make_report(tmp_path))
+    verdicts = {row[6] for row in cells(few, "claim-table")}
+    assert "too few cells (3 of the paper's 60)" in {each.replace("&#x27;", "'") for each in verdicts}
+    assert not any(each.startswith(("agrees", "differs")) for each in verdicts)
+    assert "measured on too few cells to agree or differ" in few
+    assert "none judged" in few
+
+
 def test_tables_have_the_averages_with_the_best_marked(text, report):
     for arm in report.arms:
         (averages,) = (each for each in arm.tables if each.name == "shd")

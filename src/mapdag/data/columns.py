@@ -47,7 +47,6 @@ class Column:
     texts: Sequence[str | None] | None = None  # by position; None where missing, or in no row; they may repeat
     values: NDArray[Any] | None = None  # of a numeric column, NaN for None; their text is made only if somebody asks
     declared: Sequence[str] | None = None  # the levels that the column's own type declares, in order
-    blanks: bool = False  # whether blanks around the labels mean nothing, as in a text file
     coding: Coding = TEXT  # what the table says the values are; what only looks like numbers is text
     note: str = ""  # what a nested column holds
     rows: NDArray[np.intp] | None = None  # where the rows were in the table, if some were left out

@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mapdag.data import Dataset, read
-from mapdag.data.levels import MISSING_LEVELS
+from mapdag.data import Dataset, as_dataset, read
+from mapdag.data.meanings import MISSING_LEVELS
 from mapdag.data.problems import listed
 from mapdag.data.source import open_source
 from mapdag.errors import DataError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from typing_extensions import Unpack
 
+    from mapdag.data import ReadingOptions
     from mapdag.data.labels import Codes
     from mapdag.networks.network import BayesianNetwork
 
@@ -63,7 +65,12 @@ def rows_as_evidence(data: Any, nodes: Sequence[str], network: BayesianNetwork) 
 
 
 def needed_columns(
-    data: Any, nodes: Sequence[str], network: BayesianNetwork | None = None, *, gaps: bool = False
+    data: Any,
+    nodes: Sequence[str],
+    network: BayesianNetwork | None = None,
+    *,
+    gaps: bool = False,
+    **reading: Unpack[ReadingOptions],
 ) -> Dataset:
     """Return a dataset as it is, and of any other table the columns of these nodes.
 
@@ -80,6 +87,8 @@ def needed_columns(
         default, levels are what `read` finds.
     gaps : bool
         Whether columns may be absent and values missing; the latter then are a level, as with `missing="level"`.
+    **reading
+        How to read the table; not for a dataset.
 
     Raises
     ------
@@ -89,24 +98,29 @@ def needed_columns(
     if isinstance(data, Dataset):
         if not gaps:
             _refuse_missing(nodes, data.names)
-        return data
+        return as_dataset(data, **reading)
     source = _readable_twice(data)
-    table = open_source(source)
+    table = open_source(source, reading.get("separator"), reading.get("encoding"))
     if gaps:
         nodes = [node for node in nodes if node in set(table.names)]
     else:
         _refuse_missing(nodes, table.names)
     if not nodes:
         return Dataset._trusted((), {}, np.empty((0, table.n_rows), dtype=np.uint8), None)  # noqa: SLF001
-    others = [name for name in dict.fromkeys(table.names) if name not in set(nodes)]
+    counted = reading.get("weights")
+    used = {*nodes, counted} if isinstance(counted, str) else set(nodes)
+    others = [name for name in dict.fromkeys(table.names) if name not in used]
     del table
     like = None
     if network is not None:
         cuts = {node: edges for node, edges in network.cuts.items() if node in nodes}
         like = _Like({node: _at_least_two(network.levels[node]) for node in nodes}, cuts, gaps)
+    given: ReadingOptions = {"like": like, "missing": "level" if gaps else "error", **reading, "drop": others}
     try:
-        return read(source, like=like, drop=others, missing="level" if gaps else "error")
+        return read(source, **given)
     except DataError as error:
+        if network is None or not error.remedy:  # `fit` takes options of `read`; or there is none that would help
+            raise
         told = "\n(options of mapdag.read: read the table with them, and pass what it returns)"
         raise DataError(*error.parts, told) from error
 

@@ -1,4 +1,4 @@
-"""The claims of the paper beside what was measured: agrees, differs, or not testable."""
+"""The claims of the paper beside what was measured: agrees, differs, too few cells, or not testable."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from mapdag.paper.checks import Measure
     from mapdag.study.panel import Panel
 
-Verdict = Literal["agrees", "differs", "not testable"]
+Verdict = Literal["agrees", "differs", "too few cells", "not testable"]
+
+_LEAST = 10  # cells from which a share can be told to a tenth, which is how near ours must be to the paper's
 
 
 @dataclass(frozen=True)
@@ -26,9 +28,10 @@ class Finding:
     claim : Claim
     measures : tuple of Measure
         Our figures.
-    verdict : {"agrees", "differs", "not testable"}
-        The last only where cells are missing, which `reason` names.
+    verdict : {"agrees", "differs", "too few cells", "not testable"}
+        The last two where cells are missing: some, so that the measures are of too few to judge by, or all of a kind.
     reason : str
+        What is missing.
     """
 
     claim: Claim
@@ -55,6 +58,13 @@ class Finding:
         return "same" if all(same) else "mixed" if any(same) else "opposite"
 
     @property
+    def remark(self) -> str:
+        """What to say after the verdict, in brackets; mostly nothing."""
+        if self.verdict == "too few cells":
+            return f" ({self.reason})"
+        return " (other direction)" if self.verdict != "not testable" and self.direction == "opposite" else ""
+
+    @property
     def measured(self) -> str:
         """Our figures, as short as the paper's; counts at the precision shown in brackets where they differ."""
         return "; ".join(map(str, self.measures))
@@ -70,7 +80,15 @@ def _find(claim: Claim, panel: Panel) -> Finding:
         found = claim.check(panel)
     except MissingCells as error:
         return Finding(claim, error.measures, "not testable", f"missing cells: {error}")
+    cells = min((each.m for each in found.measures if each.m), default=claim.of)
+    if cells < _least(claim):
+        return Finding(claim, found.measures, "too few cells", f"{cells} of the paper's {claim.of}")
     return Finding(claim, found.measures, "agrees" if found.agrees else "differs")
+
+
+def _least(claim: Claim) -> float:
+    """Return how many cells it takes to judge a claim; where the paper itself has few, half of those."""
+    return min(_LEAST, claim.of / 2)
 
 
 def render_claims(findings: Sequence[Sequence[Finding]], arms: Sequence[str], form: Format = "text") -> str:
@@ -95,8 +113,7 @@ def render_claims(findings: Sequence[Sequence[Finding]], arms: Sequence[str], fo
         claim = several[0].claim
         row = [str(claim.number), claim.text, claim.alpha, claim.metric, several[0].paper]
         for finding in several:
-            opposite = " (other direction)" if finding.direction == "opposite" else ""
-            row += [finding.measured or finding.reason, finding.verdict + opposite]
+            row += [finding.measured or finding.reason, finding.verdict + finding.remark]
         rows.append(row)
     body = lay_out([[escape(each, form) for each in row] for row in rows], form, left=range(1, len(head)))
     told = [f"[{i + 1}] {arm}: {tally(each)}" for i, (arm, each) in enumerate(zip(arms, findings, strict=True))]
@@ -106,9 +123,10 @@ def render_claims(findings: Sequence[Sequence[Finding]], arms: Sequence[str], fo
 
 
 def tally(findings: Iterable[Finding]) -> str:
-    """Count the verdicts."""
+    """Count the verdicts; those on too few cells only where there are any."""
     verdicts = [finding.verdict for finding in findings]
-    return ", ".join(f"{verdicts.count(each)} {each}" for each in get_args(Verdict))
+    counts = {each: verdicts.count(each) for each in get_args(Verdict)}
+    return ", ".join(f"{count} {each}" for each, count in counts.items() if count or each != "too few cells")
 
 
 def _claims_as_csv(findings: Sequence[Sequence[Finding]], arms: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Where everything goes: each connected part in layers, the parts packed side by side, lone nodes in rows below."""
+"""Where everything goes: each connected part in layers, or by forces, the parts packed side by side, lone nodes in rows."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from mapdag.plots.coordinates import place
 from mapdag.plots.layers import Layered, assign_layers, order_layers
+from mapdag.plots.organic import spread
 
 if TYPE_CHECKING:
     Edge = tuple[int, int]
@@ -46,7 +47,7 @@ class _Part:
     routes: dict[int, tuple[Point, ...]]
 
 
-def arrange(widths: Sequence[float], edges: Sequence[Edge]) -> Arrangement:
+def arrange(widths: Sequence[float], edges: Sequence[Edge], *, layered: bool = True) -> Arrangement:
     """Arrange the boxes and edges of a graph.
 
     Parameters
@@ -55,6 +56,9 @@ def arrange(widths: Sequence[float], edges: Sequence[Edge]) -> Arrangement:
         Of the boxes.
     edges : sequence of (int, int)
         Upper and lower node; no cycles.
+    layered : bool
+        Nodes in layers, every one below its parents; otherwise by forces, which fill a window better if there are
+        hundreds of them. Edges pass no points then.
 
     Examples
     --------
@@ -63,7 +67,8 @@ def arrange(widths: Sequence[float], edges: Sequence[Edge]) -> Arrangement:
     [25.0, 95.0, 165.0]
     """
     groups = _connected(len(widths), edges)
-    parts = [_lay_out(nodes, numbers, widths, edges) for nodes, numbers in groups if numbers]
+    lay_out = _in_layers if layered else _by_forces
+    parts = [lay_out(nodes, numbers, widths, edges) for nodes, numbers in groups if numbers]
     parts.sort(key=lambda part: -part.width * part.height)
     lone = [nodes[0] for nodes, numbers in groups if not numbers]
     wanted = max(
@@ -106,7 +111,7 @@ def _connected(n: int, edges: Sequence[Edge]) -> list[tuple[list[int], list[int]
     return parts
 
 
-def _lay_out(nodes: list[int], numbers: list[int], widths: Sequence[float], edges: Sequence[Edge]) -> _Part:
+def _in_layers(nodes: list[int], numbers: list[int], widths: Sequence[float], edges: Sequence[Edge]) -> _Part:
     local = {node: i for i, node in enumerate(nodes)}
     graph = assign_layers(len(nodes), [(local[edges[e][0]], local[edges[e][1]]) for e in numbers])
     own = [widths[node] for node in nodes]
@@ -119,6 +124,16 @@ def _lay_out(nodes: list[int], numbers: list[int], widths: Sequence[float], edge
         for e, chain in zip(numbers, graph.chains, strict=True)
     }
     return _Part(right, tops[-1] + BOX_HEIGHT, places, routes)
+
+
+def _by_forces(nodes: list[int], numbers: list[int], widths: Sequence[float], edges: Sequence[Edge]) -> _Part:
+    local = {node: i for i, node in enumerate(nodes)}
+    own = np.array([widths[node] for node in nodes])
+    ends = [(local[edges[e][0]], local[edges[e][1]]) for e in numbers]
+    at = spread(own, BOX_HEIGHT, ends, gap=_GAP, shape=_SHAPE)
+    right, bottom = (at + np.column_stack([own, np.full(len(own), BOX_HEIGHT)]) / 2).max(axis=0).tolist()
+    places = {node: (float(at[i, 0]), float(at[i, 1])) for node, i in local.items()}
+    return _Part(right, bottom, places, dict.fromkeys(numbers, ()))
 
 
 def _tops(graph: Layered, x: Sequence[float]) -> list[float]:

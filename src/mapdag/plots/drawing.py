@@ -6,13 +6,15 @@ grows downwards.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
-from mapdag.plots.arrangement import BOX_HEIGHT, Point, arrange
-from mapdag.plots.fonts import shortened, text_width
+from mapdag.plots.arrangement import BOX_HEIGHT, Arrangement, Point, arrange
+from mapdag.plots.fonts import LONGEST, text_width
+from mapdag.wording import shortened
 
 Kind = Literal["compelled", "reversible", "edge"]
 """An arc with one direction; an arc that an equivalent graph has the other way round; no direction."""
@@ -26,6 +28,8 @@ _NARROWEST = 34.0
 _PORTS = 11.0  # most pixels between the ends of two arcs at one box
 THIN, THICK = 0.7, 3.0  # widths of the weakest and the strongest arc
 PLAIN = 1.4
+_READABLE = 0.42  # scale down to which labels can be made out
+_WORTH = 1.4  # how much larger a drawing without layers must be to give them up
 
 
 @dataclass(frozen=True)
@@ -84,8 +88,10 @@ def thickness(strength: float) -> float:
     return THIN + (THICK - THIN) * strength
 
 
-def compose(nodes: Sequence[str], links: Sequence[Link], order: Sequence[str]) -> Drawing:
-    """Lay out nodes and links in layers.
+def compose(
+    nodes: Sequence[str], links: Sequence[Link], order: Sequence[str], *, window: tuple[float, float] | None = None
+) -> Drawing:
+    """Lay out nodes and links: in layers, or by forces where that suits a window much better.
 
     Parameters
     ----------
@@ -94,6 +100,9 @@ def compose(nodes: Sequence[str], links: Sequence[Link], order: Sequence[str]) -
         At most one between two nodes.
     order : sequence of str
         The nodes, those that should be higher up first. Arcs against it are drawn upwards.
+    window : (float, float), optional
+        Width and height of the window that the drawing is for. Hundreds of nodes in layers are a ribbon that leaves most
+        of it empty; without a window, they are in layers all the same.
 
     Examples
     --------
@@ -103,20 +112,32 @@ def compose(nodes: Sequence[str], links: Sequence[Link], order: Sequence[str]) -
     """
     rank = {name: i for i, name in enumerate(order)}
     index = {name: i for i, name in enumerate(nodes)}
-    labels = [shortened(name) for name in nodes]
+    labels = [shortened(name, LONGEST) for name in nodes]
     widths = [max(_NARROWEST, text_width(label) + 2 * _PADDING) for label in labels]
     downwards = [(index[a], index[b]) for a, b in (_downwards(link, rank) for link in links)]
-    arranged = arrange(widths, downwards)
+    arranged, layered = arrange(widths, downwards), True
+    if window is not None and (scale := _scale(arranged, window)) < _READABLE:
+        other = arrange(widths, downwards, layered=False)
+        if _scale(other, window) > _WORTH * scale:
+            arranged, layered = other, False
     boxes = tuple(
         Box(name, label, *place, width)
         for name, label, place, width in zip(nodes, labels, arranged.places, widths, strict=True)
     )
+    if not layered:
+        straight = tuple(_straight(link, boxes[index[link.start]], boxes[index[link.end]]) for link in links)
+        return Drawing(arranged.width, arranged.height, boxes, straight)
     ends = _ports(boxes, downwards, arranged.routes)
     lines = tuple(
         _line(link, [top, *route, bottom], upwards=index[link.start] != ab[0])
         for link, ab, route, (top, bottom) in zip(links, downwards, arranged.routes, ends, strict=True)
     )
     return Drawing(arranged.width, arranged.height, boxes, lines)
+
+
+def _scale(arranged: Arrangement, window: tuple[float, float]) -> float:
+    """How large the drawing is when all of it is in the window."""
+    return min(window[0] / arranged.width, window[1] / arranged.height)
 
 
 def _downwards(link: Link, rank: Mapping[str, int]) -> tuple[str, str]:
@@ -166,6 +187,28 @@ def _line(link: Link, points: list[Point], *, upwards: bool) -> Arrow:
         straight = abs(x0 - x1) < 0.05
         segments.append(((x1, y1),) if straight else ((x0, middle), (x1, middle), (x1, y1)))
     return Arrow(link, points[0], tuple(_joined(segments)), head, stub)
+
+
+def _straight(link: Link, start: Box, end: Box) -> Arrow:
+    """Draw a straight line from the border of one box to that of another."""
+    begin, tip = _border(start, end), _border(end, start)
+    length = math.hypot(tip[0] - begin[0], tip[1] - begin[1]) or 1.0
+    ux, uy = (tip[0] - begin[0]) / length, (tip[1] - begin[1]) / length
+    if link.kind == "edge":
+        return Arrow(link, begin, ((tip,),))
+    size = min(HEAD, length)
+    half = (HEAD / 2 + max(0.0, link.width - PLAIN) * 0.6) * size / HEAD
+    x, y = tip[0] - size * ux, tip[1] - size * uy
+    head = (tip, (x - half * uy, y + half * ux), (x + half * uy, y - half * ux))
+    last = (tip[0] - 0.8 * size * ux, tip[1] - 0.8 * size * uy)
+    return Arrow(link, begin, ((last,),), head, (last, tip))
+
+
+def _border(box: Box, other: Box) -> Point:
+    """Where the line between two centres leaves the first box."""
+    dx, dy = other.x - box.x, other.y - box.y
+    share = min(box.width / 2 / abs(dx) if dx else math.inf, box.height / 2 / abs(dy) if dy else math.inf)
+    return (box.x + share * dx, box.y + share * dy)
 
 
 def _joined(segments: Sequence[Segment]) -> list[Segment]:

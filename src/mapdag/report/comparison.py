@@ -11,8 +11,9 @@ from mapdag.graphs import CPDAG, DAG, compare
 from mapdag.plots.drawing import Drawing, Link, compose
 from mapdag.report.html import Content, Html, tag
 from mapdag.report.page import Section, page, write_page
-from mapdag.report.parts import Heading, Sortable, figures, how_it_was_made, plural, table
-from mapdag.report.viewer import View, viewer
+from mapdag.report.parts import Heading, Sortable, figures, how_it_was_made, table
+from mapdag.report.viewer import GRAPH_SCRIPTS, WINDOW, View, viewer
+from mapdag.wording import plural
 
 Status = Literal["agreeing", "missing", "extra", "reversed", "differing"]
 
@@ -106,7 +107,7 @@ def comparison_page(a: DAG, b: DAG, *, names: tuple[str, str] = ("A", "B"), comm
         subtitle=f"{plural(len(a.nodes), 'node')}; A, the target, has {plural(a.n_arcs, 'arc')}, B has {b.n_arcs:,}",
         lead=_figures(a, b),
         data={"nodes": [_ComparedNode(name, b.parents(name), a.parents(name)) for name in a.nodes], "arcs": found},
-        scripts=("tables", "details", "graph"),
+        scripts=("tables", *GRAPH_SCRIPTS),
     )
 
 
@@ -150,7 +151,7 @@ def _draw(target: DAG, found: list[Pair]) -> Drawing:
         shown = pair.classes.in_b or pair.classes.in_a
         classes = (f"arcs-{pair.arcs.status}", f"class-{pair.classes.status}", *(["loose"] if shown == "--" else []))
         links.append(Link(pair.start, pair.end, "compelled", classes=classes))
-    return compose(target.nodes, links, target.topological_order())
+    return compose(target.nodes, links, target.topological_order(), window=WINDOW)
 
 
 def _graph(drawing: Drawing, found: list[Pair]) -> Html:
@@ -169,8 +170,8 @@ def _figures(a: DAG, b: DAG) -> Html:
         [
             ("SHD", arcs.shd, "pairs that the equivalence classes join differently"),
             ("Agreeing", arcs.true_positives, f"of {plural(a.n_arcs, 'arc')} in A"),
-            ("Missing", arcs.false_negatives - arcs.reversed, "in A, not adjacent in B"),
-            ("Extra", arcs.false_positives - arcs.reversed, "in B, not adjacent in A"),
+            ("Missing", arcs.missing, "in A, not adjacent in B"),
+            ("Extra", arcs.extra, "in B, not adjacent in A"),
             ("Reversed", arcs.reversed, "the other way round"),
             ("F1", f"{arcs.f1:.3f}", f"precision {arcs.precision:.3f}, recall {arcs.recall:.3f}"),
             ("Skeleton F1", f"{arcs.skeleton_f1:.3f}", "directions ignored"),

@@ -1,29 +1,21 @@
-"""What a page tells of each family and arc, computed from the data: counts, probabilities, scores, losses."""
+"""What a page tells of each family and arc, computed from the data: counts, scores, losses."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from mapdag.counts import Counter
 from mapdag.families import FamilyScores
-from mapdag.networks.estimation import posterior_means
 from mapdag.theory.factors import log_arc_odds
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from mapdag.counts import CountTable
     from mapdag.resamples import Bootstrap
     from mapdag.search import Result
 
-MOST_CONFIGURATIONS = 12
-MOST_LEVELS = 8
 ALPHA = 1.0  # imaginary sample size of the probabilities shown, as in `Result.fit`
 _HALF = 0.5
-_BEYOND = 1 << 1000  # whole numbers that no float can hold
 
 
 @dataclass(frozen=True)
@@ -111,48 +103,3 @@ def families(result: Result) -> list[FamilyFacts]:
 def losses(result: Result) -> dict[tuple[str, str], float]:
     """Find for each arc how much the score would fall if it were removed; infinite if the prior demands the arc."""
     return log_arc_odds(result.dag, result.data, result.objective)
-
-
-def probabilities(family: FamilyFacts) -> NDArray[np.float64]:
-    """Posterior means of the observed configurations under the prior of BDeu, as `mapdag.fit` estimates them."""
-    q = family.table.q
-    return posterior_means(family.table.dense(), ALPHA / q if q < _BEYOND else 0.0)
-
-
-@dataclass(frozen=True)
-class Configuration:
-    """A row of a probability table: codes of the parents, observations, probabilities, the sum of those left out."""
-
-    given: list[int]
-    count: float
-    chances: list[float]
-    others: float
-
-
-@dataclass(frozen=True)
-class ProbabilityTable:
-    """As much of a probability table as fits a card: the codes shown, and how many observed configurations are not."""
-
-    levels: list[int]
-    rows: list[Configuration]
-    hidden: int
-
-
-def digest(family: FamilyFacts) -> ProbabilityTable:
-    """Cut a probability table down to the most frequent configurations and levels."""
-    table, n_ij = family.table, family.table.n_ij
-    often = np.argsort(-n_ij, kind="stable")[:MOST_CONFIGURATIONS]
-    shown = np.arange(table.r)
-    if table.r > MOST_LEVELS:
-        totals = np.bincount(table.levels, weights=table.counts, minlength=table.r)
-        shown = np.sort(np.argsort(-totals, kind="stable")[: MOST_LEVELS - 1])
-    rows = [
-        Configuration(
-            given=table.configurations[j].tolist(),
-            count=n_ij[j].item(),
-            chances=[round(p, 4) for p in row[shown].tolist()],
-            others=round(max(0.0, 1.0 - float(row[shown].sum())), 4),
-        )
-        for j, row in zip(often, probabilities(family)[often], strict=True)
-    ]
-    return ProbabilityTable(shown.tolist(), rows, hidden=table.q_obs - len(rows))

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from mapdag.errors import ParameterError
 from mapdag.objective import thin_sentence
 from mapdag.plots.graphs import draw
-from mapdag.report.charts import line_chart, spark
-from mapdag.report.facts import (
-    MOST_CONFIGURATIONS,
-    ArcFacts,
-    FamilyFacts,
-    ProbabilityTable,
-    arcs,
-    digest,
-    families,
-)
+from mapdag.report.charts import line_chart
+from mapdag.report.facts import ArcFacts, arcs, families
+from mapdag.report.families import family_tables, is_whole
 from mapdag.report.html import Content, Html, join, tag
+from mapdag.report.nodes import data_section, node_facts
 from mapdag.report.page import Section, page, write_page
 from mapdag.report.parts import (
     Heading,
@@ -30,19 +25,18 @@ from mapdag.report.parts import (
     how_it_was_made,
     number,
     picture,
-    plural,
     table,
     warning,
 )
-from mapdag.report.viewer import View, viewer
+from mapdag.report.viewer import GRAPH_SCRIPTS, WINDOW, View, viewer
+from mapdag.report.whatif import make_plan, what_if
+from mapdag.wording import plural
 
 if TYPE_CHECKING:
     from mapdag.data import Dataset
+    from mapdag.networks import BayesianNetwork
     from mapdag.resamples import Bootstrap
     from mapdag.search import Result
-
-_NAMED = 8  # columns or levels that a sentence names
-_COLUMNS = 60  # levels of a distribution that are drawn, the most frequent ones if there are more
 
 
 def write_result(
@@ -50,6 +44,8 @@ def write_result(
     path: str | os.PathLike[str],
     *,
     bootstrap: Bootstrap | None = None,
+    network: BayesianNetwork | None = None,
+    name: str | None = None,
     command: str | None = None,
     title: str | None = None,
 ) -> None:
@@ -63,9 +59,14 @@ def write_result(
     bootstrap : Bootstrap, optional
         Strengths of arcs, as `mapdag.bootstrap` finds them from the same data: arcs are drawn as thick as they are
         strong.
+    network : BayesianNetwork, optional
+        The learned graph with probabilities other than those that `Result.fit` estimates, which are shown otherwise.
+    name : str, optional
+        What the data are called, for the title.
     command : str, optional
         The command that made the report, to be shown in it.
     title : str, optional
+        Instead of name, nodes and arcs.
 
     Examples
     --------
@@ -73,30 +74,61 @@ def write_result(
     >>> result = md.learn(md.network("asia").sample(500, seed=1))
     >>> write_result(result, getfixture("tmp_path") / "report.html")
     """
-    write_page(path, result_page(result, bootstrap=bootstrap, command=command, title=title))
+    text = result_page(result, bootstrap=bootstrap, network=network, name=name, command=command, title=title)
+    write_page(path, text)
 
 
 def result_page(
-    result: Result, *, bootstrap: Bootstrap | None = None, command: str | None = None, title: str | None = None
+    result: Result,
+    *,
+    bootstrap: Bootstrap | None = None,
+    network: BayesianNetwork | None = None,
+    name: str | None = None,
+    command: str | None = None,
+    title: str | None = None,
 ) -> str:
     """Return the page that `write_result` writes."""
+    if network is not None:
+        network = _matching(network, result)
     known, joined = families(result), arcs(result, bootstrap)
+    tables = family_tables(known, network)
+    plan = make_plan(result, known, network, whole=is_whole(tables))
     moves = [replace(move, delta=round(move.delta, 4), score=round(move.score, 4)) for move in result.trace]
     sections = [
         Section("graph", "The graph", _graph(result, bootstrap), "Graph"),
+        Section("whatif", "What if", what_if(plan), "What if"),
         Section("arcs", "Arcs", _arcs(result, joined, bootstrap), "Arcs"),
-        Section("trace", "How the score rose", _trace(result), "Score trace"),
-        Section("data", "Data and families", _data(result.data, known), "Data"),
+        *([] if _is_given(result) else [Section("trace", "How the score rose", _trace(result), "Score trace")]),
+        Section("data", "Data and families", data_section(result.data, known), "Data"),
         how_it_was_made(command, _details(result, bootstrap)),
     ]
+    size = f"{plural(len(result.dag.nodes), 'node')}, {plural(result.dag.n_arcs, 'arc')}"
     return page(
-        title or f"{plural(len(result.dag.nodes), 'node')}, {plural(result.dag.n_arcs, 'arc')}",
+        title or (f"{name}: {size}" if name else size),
         sections,
-        subtitle=["learned with ", tag("code", str(result.objective)), f" from {_rows(result.data)}"],
+        subtitle=[
+            "given, judged by " if _is_given(result) else "learned with ",
+            tag("code", str(result.objective)),
+            f" from {_rows(result.data)}",
+        ],
         lead=_figures(result),
-        data={"nodes": _nodes(result.data, known), "arcs": joined, "trace": moves},
-        scripts=("tables", "details", "graph", "trace"),
+        data={"nodes": node_facts(result.data, known, tables), "arcs": joined, "trace": moves, "plan": plan},
+        scripts=("tables", *GRAPH_SCRIPTS, "cpts", "junction", "samples", "whatif", "trace"),
     )
+
+
+def _is_given(result: Result) -> bool:
+    return result.stopped == "given"
+
+
+def _matching(network: BayesianNetwork, result: Result) -> BayesianNetwork:
+    """Return the network with its nodes, hence the axes of its tables, in the order of the result."""
+    if set(network.dag.arcs) != set(result.dag.arcs) or set(network.nodes) != set(result.dag.nodes):
+        raise ParameterError("network must have the graph of the result: its arcs or nodes differ")
+    for node in network.nodes:
+        if network.levels[node] != result.data.levels[node]:
+            raise ParameterError(f"network must have the levels of the data: those of {node!r} differ")
+    return network.reordered(result.dag.nodes)
 
 
 def _rows(data: Dataset) -> str:
@@ -106,6 +138,7 @@ def _rows(data: Dataset) -> str:
 
 def _figures(result: Result) -> Html:
     ended = "converged" if result.converged else f"stopped early: {result.stopped.replace('_', ' ')}"
+    told = f"{result.seconds:.2f} s, {ended}"
     shown = figures(
         [
             ("Score", figure_text(result.score), "log posterior, up to a constant"),
@@ -113,11 +146,11 @@ def _figures(result: Result) -> Html:
             ("Log likelihood", figure_text(result.log_likelihood), "of the data, marginal or penalised"),
             ("Compelled arcs", len(result.compelled), "same direction in every equivalent graph"),
             ("Reversible arcs", len(result.reversible), "direction not identified"),
-            ("Search", plural(len(result.trace), "move"), f"{result.seconds:.2f} s, {ended}"),
+            *([] if _is_given(result) else [("Search", plural(len(result.trace), "move"), told)]),
         ]
     )
     said = [warning(thin_sentence(result.thin, result.objective))] if result.thin else []
-    if not result.converged:
+    if not result.converged and not _is_given(result):
         said.append(warning(f"The search {ended}. This is the best graph it had found by then."))
     return join([*said, shown])
 
@@ -134,8 +167,13 @@ def _graph(result: Result, bootstrap: Bootstrap | None) -> Html:
     ]
     if bootstrap is not None:
         keys.append(("compelled weak", "thin to thick: strength from 0 to 1"))
-    drawing = draw(result, bootstrap=bootstrap)
-    return viewer(drawing, views=views, keys=keys, title=f"Learned graph with {plural(result.dag.n_arcs, 'arc')}")
+    drawing = draw(result, bootstrap=bootstrap, window=WINDOW)
+    return viewer(
+        drawing,
+        views=views,
+        keys=keys,
+        title=f"{'Given' if _is_given(result) else 'Learned'} graph with {plural(result.dag.n_arcs, 'arc')}",
+    )
 
 
 def _arcs(result: Result, joined: list[ArcFacts], bootstrap: Bootstrap | None) -> Content:
@@ -206,126 +244,17 @@ def _trace(result: Result) -> Content:
     return picture(chart, [told, ". ", tag("span", id="move", aria_live="polite")])
 
 
-@dataclass(frozen=True)
-class _NodeCard:
-    """What the scripts know of a node: `labels` of the levels that some table shows, as there may be thousands."""
-
-    name: str
-    r: int
-    labels: dict[int, str]
-    parents: tuple[str, ...]
-    score: float
-    configurations: str
-    sparse: bool
-    table: ProbabilityTable
-
-
-def _nodes(data: Dataset, known: list[FamilyFacts]) -> list[_NodeCard]:
-    tables = {family.node: digest(family) for family in known}
-    shown: dict[str, set[int]] = {node: set(table.levels) for node, table in tables.items()}
-    for family in known:
-        for row in tables[family.node].rows:
-            for parent, code in zip(family.parents, row.given, strict=True):
-                shown[parent].add(code)
-    return [
-        _NodeCard(
-            name=family.node,
-            r=family.table.r,
-            labels={code: data.levels[family.node][code] for code in sorted(shown[family.node])},
-            parents=family.parents,
-            score=round(family.score, 4),
-            configurations=f"{family.table.q_obs:,} of {_many(family.table.q)}",
-            sparse=family.is_half_empty,
-            table=tables[family.node],
-        )
-        for family in known
-    ]
-
-
-def _data(data: Dataset, known: list[FamilyFacts]) -> Content:
-    never = data.unobserved()
-    sparse = sorted((f for f in known if f.is_half_empty), key=lambda f: f.table.q_obs / f.table.q)
-    said: list[Content] = []
-    if never:
-        total = sum(map(len, never.values()))
-        said.append(
-            warning(
-                f"{plural(total, 'declared level')} in {plural(len(never), 'column')} never observed: "
-                f"{_named(list(never))}. They count as levels in every score."
-            )
-        )
-    if sparse:
-        said.append(
-            warning(
-                f"{plural(len(sparse), 'family').replace('familys', 'families')} with fewer than half of the parents' "
-                f"configurations observed: {_named([f.node for f in sparse])}. BDs spreads its prior over the observed "
-                "ones only; BDeu over all of them."
-            )
-        )
-    columns = [
-        Heading("node"),
-        Heading("levels", "number", "Declared levels, r"),
-        Heading("distribution", hint="Share of each level; marked if never observed"),
-        Heading("never observed", hint="Declared levels that no row has"),
-        Heading("parents", "number"),
-        Heading("q", "number", "Declared configurations of the parents"),
-        Heading("observed", "number", "q_obs of q: configurations that some row has"),
-        Heading("rows each", "number", "Observations per observed configuration, on average"),
-        Heading("family score", "number", "Log likelihood of the node given its parents"),
-    ]
-    rows = [_family_row(data, family, never.get(family.node, ())) for family in known]
-    listed = table(
-        columns, rows, key="node-table", caption="Nodes and families", filter_=len(rows) > 10, row_data=range(len(rows))
-    )
-    shown = f"Cards in the graph show the {MOST_CONFIGURATIONS} most frequent configurations of a family at most."
-    return [said, listed, tag("p", shown, class_="help")]
-
-
-def _family_row(data: Dataset, family: FamilyFacts, never: tuple[str, ...]) -> Row:
-    counts = data.observed(family.node)
-    shares = (counts / max(counts.sum(), 1)).tolist()
-    levels = sorted(zip(shares, data.levels[family.node], strict=True), key=lambda pair: -pair[0])
-    told = _named([f"{level} {share:.1%}" for share, level in levels])
-    seen = family.table.q_obs / family.table.q
-    return [
-        family.node,
-        family.table.r,
-        Sortable(
-            spark(shares if len(shares) <= _COLUMNS else [share for share, _ in levels[:_COLUMNS]], told), max(shares)
-        ),
-        Sortable(_named(list(never)), len(never)),
-        Sortable(len(family.parents), len(family.parents)),
-        Sortable(_many(family.table.q), min(float(min(family.table.q, 10**300)), 1e300)),
-        bar(seen, f"{family.table.q_obs:,}", "warn" if family.is_half_empty else ""),
-        number(family.rows_per_configuration, 1),
-        number(family.score, 1),
-    ]
-
-
 def _details(result: Result, bootstrap: Bootstrap | None) -> list[tuple[str, Content]]:
     data = result.data
     details: list[tuple[str, Content]] = [
         ("objective", tag("code", str(result.objective))),
         ("data", f"{_rows(data)}, {plural(data.n_columns, 'column')}"),
-        ("search", f"{plural(len(result.trace), 'move')}, {result.families:,} families counted, {result.stopped}"),
-        ("time", f"{result.seconds:.3f} s"),
     ]
+    if not _is_given(result):
+        counted = f"{plural(len(result.trace), 'move')}, {plural(result.families, 'family')} counted, {result.stopped}"
+        details += [("search", counted), ("time", f"{result.seconds:.3f} s")]
     if bootstrap is not None:
         details.append(
             ("bootstrap", f"{plural(bootstrap.replicates, 'resample')}, threshold {bootstrap.threshold:.3f}")
         )
     return details
-
-
-def _named(names: list[str]) -> str:
-    rest = len(names) - _NAMED
-    return ", ".join(names[:_NAMED]) + (f" and {rest:,} more" if rest > 0 else "")
-
-
-def _many(q: int) -> str:
-    """Write a number of configurations, which may have hundreds of digits.
-
-    >>> _many(1024), _many(10**30)
-    ('1,024', '1.0e+30')
-    """
-    return f"{q:,}" if q < 10**9 else f"{float(q):.1e}" if q < 10**300 else f"10^{len(str(q)) - 1}"

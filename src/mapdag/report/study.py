@@ -21,18 +21,17 @@ from mapdag.report.parts import (
     how_it_was_made,
     number,
     picture,
-    plural,
     table,
     warning,
 )
-from mapdag.study.progress import duration
+from mapdag.wording import duration, plural
 
 if TYPE_CHECKING:
     from mapdag.paper.claims import Finding
     from mapdag.paper.report import ArmReport
     from mapdag.study.averages import Averages, AverageTable
 
-_VERDICTS = {"agrees": "agreeing", "differs": "missing", "not testable": "compelled"}
+_VERDICTS = {"agrees": "agreeing", "differs": "missing", "too few cells": "few", "not testable": "compelled"}
 _CAPTIONS = {
     "shd-by-size": "SHD against n/p: lower is better.",
     "arcs-by-size": "Arcs relative to the true graph, against n/p: closer to 1 is better.",
@@ -90,11 +89,17 @@ def _lead(report: Report) -> Content:
     items: list[tuple[str, Content, Content]] = []
     for arm in report.arms:
         verdicts = [finding.verdict for finding in arm.findings]
-        counts = ", ".join(f"{verdicts.count(each)} {each}" for each in ("differs", "not testable"))
-        share = f"{verdicts.count('agrees')} of {len(verdicts)}"
-        items.append((arm.panel.arm, share, f"claims agree; {counts}; {arm.panel.n_results:,} networks learned"))
+        judged = verdicts.count("agrees") + verdicts.count("differs")
+        share = f"{verdicts.count('agrees')} of {judged}" if judged else "none judged"
+        rest = [f"{count} {each}" for each in ("too few cells", "not testable") if (count := verdicts.count(each))]
+        told = "; ".join(["claims agree" if judged else f"of {len(verdicts)} claims", *rest, _learned(arm)])
+        items.append((arm.panel.arm, share, told))
     items.append(("Time", duration(report.work["cpu"]), "of the processor, all workers together"))
     return figures(items)
+
+
+def _learned(arm: ArmReport) -> str:
+    return plural(arm.panel.n_results, "network") + " learned"
 
 
 def _claims(report: Report) -> Content:
@@ -107,16 +112,27 @@ def _claims(report: Report) -> Content:
     arms = [tag("li", arm.panel.extent) for arm in report.arms]
     told = "p-values, and cells in favour (at the precision shown, in brackets, where that differs)."
     listed = table(columns, rows, key="claim-table", caption="Claims beside what was measured", filter_=True)
-    return [tag("ol", arms) if several else tag("p", report.arms[0].panel.extent), tag("p", told), listed]
+    extent = tag("ol", arms) if several else tag("p", report.arms[0].panel.extent)
+    return [extent, _too_few(report), tag("p", told), listed]
+
+
+def _too_few(report: Report) -> Html | None:
+    """Say why so little is concluded, where claims were measured on too few cells."""
+    most = max([finding.verdict == "too few cells" for finding in arm.findings].count(True) for arm in report.arms)
+    if not most:
+        return None
+    return warning(
+        f"{plural(most, 'claim')} measured on too few cells to agree or differ: figures are shown, but not judged. "
+        "A cell is a network at a sample size; the paper has 60."
+    )
 
 
 def _claim(findings: Sequence[Finding]) -> Row:
     claim = findings[0].claim
     row: list[Content | Sortable] = [number(claim.number), claim.text, claim.alpha, claim.metric, findings[0].paper]
     for finding in findings:
-        opposite = " (other direction)" if finding.direction == "opposite" else ""
         chip = tag("span", finding.verdict, class_=f"chip {_VERDICTS[finding.verdict]}")
-        row += [finding.measured or finding.reason, Sortable([chip, opposite], finding.verdict)]
+        row += [finding.measured or finding.reason, Sortable([chip, finding.remark], finding.verdict)]
     return row
 
 

@@ -1,4 +1,4 @@
-"""The viewer of a graph: toolbar, picture, key. What it does is in ``assets/graph.js``."""
+"""The viewer of a graph: toolbar, picture, key. What it does is in ``assets``, in the files of `GRAPH_SCRIPTS`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,15 @@ from mapdag.report.html import MINUS, Content, Html, join, tag
 
 if TYPE_CHECKING:
     from mapdag.plots.drawing import Drawing
+
+
+GRAPH_SCRIPTS = ("details", "camera", "graph", "find", "layers", "neighbourhood", "minimap", "start")
+"""Files in ``assets`` that a page with a viewer needs."""
+
+WINDOW = (1230.0, 720.0)
+"""Width and height of the picture in the window of a usual screen, for the layout."""
+
+_RADII = {0: "whole graph", 1: "1 step", 2: "2 steps", 3: "3 steps", 4: "4 steps"}
 
 
 class View(NamedTuple):
@@ -42,11 +51,15 @@ def viewer(drawing: Drawing, *, views: Sequence[View], keys: Iterable[tuple[str,
         )
         for view in views
     ]
-    names = [tag("option", value=box.name) for box in drawing.boxes]
     toolbar = [
         tag("fieldset", tag("legend", "View"), choice, class_="switch"),
-        tag("input", type="search", id="find", list="names", placeholder="Find a node", aria_label="Find a node"),
-        tag("datalist", names, id="names"),
+        _finder(),
+        tag(
+            "label",
+            "Show ",
+            tag("select", [tag("option", text, value=steps) for steps, text in _RADII.items()], id="radius"),
+            title="The neighbourhood of the chosen node: all that is as many arcs away, whatever their directions",
+        ),
         tag("span", class_="gap"),
         _button("out", MINUS, f"Zoom out (key {MINUS})"),
         _button("in", "+", "Zoom in (key +)"),
@@ -56,10 +69,13 @@ def viewer(drawing: Drawing, *, views: Sequence[View], keys: Iterable[tuple[str,
     return tag(
         "div",
         tag("div", toolbar, class_="toolbar", role="toolbar", aria_label="Graph"),
+        tag("div", class_="evidence"),
         tag(
             "div",
             Html(to_svg(drawing, interactive=True, title=title)),
-            tag("aside", id="details", hidden=True, aria_live="polite"),
+            tag("div", tag("canvas"), tag("span"), id="minimap", hidden=True, aria_hidden="true"),
+            tag("p", id="said", role="status"),
+            tag("aside", id="details", hidden=True, aria_label="The chosen node", tabindex="-1"),
             class_="frame",
             id="frame",
             data_view=views[0].key,
@@ -73,10 +89,27 @@ def viewer(drawing: Drawing, *, views: Sequence[View], keys: Iterable[tuple[str,
     )
 
 
+def _finder() -> Html:
+    field = tag(
+        "input",
+        type="search",
+        id="find",
+        placeholder="Find a node",
+        aria_label="Find a node",
+        role="combobox",
+        aria_expanded="false",
+        aria_controls="matches",
+        aria_autocomplete="list",
+        autocomplete="off",
+        spellcheck="false",
+    )
+    return tag("div", field, tag("ul", id="matches", role="listbox", hidden=True), class_="finder")
+
+
 _HELP = (
-    "Drag to move, scroll to zoom. Point at a node or an arc for what is known of it; click a node for its Markov "
-    f"blanket. With the keyboard: Tab from node to node, Enter to choose, arrows to move, + and {MINUS} to zoom, Esc "
-    "to let go."
+    "Drag to move, scroll or pinch to zoom. Point at a node or an arc for what is known of it; click a node for its "
+    "probabilities and its Markov blanket, and choose how many steps around it to show. With the keyboard: Tab from node "
+    f"to node, Enter to choose, arrows to move, + and {MINUS} to zoom, 0 to see all, Esc to let go."
 )
 
 

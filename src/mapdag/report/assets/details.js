@@ -8,6 +8,9 @@ const children = data.nodes.map(() => []);
 data.nodes.forEach((node, i) => node.parents.forEach((parent) => children[parent].push(i)));
 const name = (i) => data.nodes[i].name;
 
+/** What other scripts add: functions of a node that return elements, for its card and for its panel. */
+const extras = { card: [], panel: [] };
+
 /** Parents, children, and the children's other parents. */
 function blanket(i) {
   const parents = new Set(data.nodes[i].parents);
@@ -25,50 +28,18 @@ function facts(rows) {
   return make("dl", { class: "facts" }, rows.filter(Boolean).map(([key, value]) => [make("dt", {}, key), make("dd", {}, value)]));
 }
 
-/** A shaded cell of a probability table. */
-function chance(p) {
-  const text = p < 0.0005 ? "<.001" : p >= 0.9995 ? ">.999" : p.toFixed(3); // estimates are never 0 or 1
-  const cell = make("td", { class: "chance" }, text);
-  cell.style.setProperty("--p", p);
-  return cell;
-}
-
-function probabilities(node) {
-  const { levels, rows, hidden } = node.table;
-  const rest = node.r - levels.length;
-  const head = make("tr", {},
-    node.parents.map((p) => make("th", { class: "given", title: name(p) }, name(p))),
-    make("th", { class: "count" }, "rows"),
-    levels.map((code) => make("th", { title: node.labels[code] }, node.labels[code])),
-    rest ? make("th", {}, `${rest} others`) : null);
-  const body = rows.map(({ given, count, chances, others }) => make("tr", {},
-    given.map((code, k) => make("td", { class: "given", title: data.nodes[node.parents[k]].labels[code] }, data.nodes[node.parents[k]].labels[code])),
-    make("td", { class: "count" }, Number.isInteger(count) ? figure(count, 0) : figure(count, 2)),
-    chances.map(chance),
-    rest ? chance(others) : null));
-  return [
-    make("div", { class: "scroll" }, make("table", { class: "probabilities" }, make("thead", {}, head), make("tbody", {}, body))),
-    hidden ? make("p", { class: "help" }, `and ${figure(hidden, 0)} more observed configurations`) : null,
-  ];
-}
-
-/** Everything about a node. */
-function describeNode(i) {
+/** Everything about a node: `where` is "card" or "panel". */
+function describeNode(i, where) {
   const node = data.nodes[i];
-  const parts = [make("h3", {}, node.name)];
-  if (node.table) {
-    parts.push(
-      facts([
-        ["family score", figure(node.score)],
-        node.parents.length ? ["configurations observed", node.configurations + (node.sparse ? " (sparse)" : "")] : null,
-        ["levels", figure(node.r, 0)],
-      ]),
-      probabilities(node));
-  } else {
-    const list = (names) => names.join(", ") || "none";
-    parts.push(facts([["parents in A", list(node.target)], ["parents in B", list(node.parents.map(name))]]));
-  }
-  return parts;
+  const list = (names) => names.join(", ") || "none";
+  const known = node.table
+    ? [
+      ["family score", figure(node.score)],
+      node.parents.length ? ["configurations observed", node.configurations + (node.sparse ? " (sparse)" : "")] : null,
+      ["levels", figure(node.r, 0)],
+    ]
+    : [["parents in A", list(node.target)], ["parents in B", list(node.parents.map(name))]];
+  return [make("h3", {}, node.name), facts(known), extras[where].map((extra) => extra(i))];
 }
 
 const JOINTS = { "->": "→", "<-": "←", "--": "—", "": "not joined" };

@@ -1,0 +1,134 @@
+// The picture and how it is looked at: elements and boxes of the nodes, and a camera that moves over them.
+const frame = document.getElementById("frame");
+const svg = frame.querySelector("svg");
+const panel = document.getElementById("details");
+const nodes = [...svg.querySelectorAll(".node")];
+const arcs = [...svg.querySelectorAll(".arc")];
+
+/** Where each node is: centre and size of its box. The neighbourhood view moves them. */
+const boxes = nodes.map((element) => {
+  const rect = element.querySelector("rect"), [x, y, w, h] = ["x", "y", "width", "height"].map((key) => +rect.getAttribute(key));
+  return { x: x + w / 2, y: y + h / 2, w, h };
+});
+
+/** Say something in a line at the edge of the graph, for everybody; nothing clears it. */
+function say(text) {
+  document.getElementById("said").textContent = text;
+}
+
+const camera = (() => {
+  const layer = svg.querySelector(".view");
+  const SMALL = 0.6, FAR = 0.3; // below these scales labels fill their boxes, and cannot be read
+  const MOST = 4;
+  const whole = { x: 0, y: 0, w: +frame.dataset.width, h: +frame.dataset.height };
+  const watchers = [];
+  let extent = whole, x = 0, y = 0, k = 1, least = 0.02;
+
+  function apply() {
+    layer.setAttribute("transform", `translate(${x.toFixed(2)} ${y.toFixed(2)}) scale(${k.toFixed(5)})`);
+    svg.classList.toggle("small", k < SMALL && k >= FAR);
+    svg.classList.toggle("far", k < FAR);
+    svg.classList.toggle("remote", k < FAR / 1.8);
+    frame.dataset.scale = k.toFixed(4);
+    for (const each of watchers) each();
+  }
+  /** What of the frame the panel leaves free: it is at the side, or at the bottom of narrow windows. */
+  function free() {
+    const w = svg.clientWidth, h = svg.clientHeight;
+    if (panel.hidden) return [w, h];
+    return panel.offsetWidth > 0.8 * w ? [w, Math.max(h - panel.offsetHeight - 8, h * 0.35)] : [w - panel.offsetWidth - 16, h];
+  }
+  function fit() {
+    const [w, h] = extent === whole ? [svg.clientWidth, svg.clientHeight] : free();
+    k = Math.min(w / extent.w, h / extent.h, 1.5);
+    least = k * 0.6;
+    x = (w - k * extent.w) / 2 - k * extent.x;
+    y = (h - k * extent.h) / 2 - k * extent.y;
+    apply();
+  }
+  function zoom(factor, px = svg.clientWidth / 2, py = svg.clientHeight / 2) {
+    const next = Math.min(Math.max(k * factor, least), MOST);
+    x = px - (px - x) * next / k;
+    y = py - (py - y) * next / k;
+    k = next;
+    apply();
+  }
+  function centre(cx, cy, scale = k) {
+    const [w, h] = free();
+    k = Math.min(Math.max(scale, least), MOST);
+    x = w / 2 - k * cx;
+    y = h / 2 - k * cy;
+    apply();
+  }
+  function move(dx, dy) {
+    x += dx;
+    y += dy;
+    apply();
+  }
+  /** Look at a part of the drawing from now on, or at all of it. */
+  function show(part = whole) {
+    extent = part;
+    fit();
+  }
+  /** The part of the drawing that is in view. */
+  const view = () => ({ x: -x / k, y: -y / k, w: svg.clientWidth / k, h: svg.clientHeight / k });
+  /** Where a point of the drawing is in the frame. */
+  const spot = (px, py) => [px * k + x, py * k + y];
+
+  svg.addEventListener("wheel", (event) => {
+    const out = event.deltaY > 0;
+    if (out && k <= least * 1.67) return; // all is in view: let the page scroll on
+    event.preventDefault();
+    const at = svg.getBoundingClientRect();
+    const pixels = event.deltaY * (event.deltaMode === 1 ? 18 : 1);
+    zoom(Math.exp(-Math.max(-240, Math.min(240, pixels)) * 0.0018), event.clientX - at.left, event.clientY - at.top);
+  }, { passive: false });
+
+  const held = new Map(); // pointers that are down: one moves, two pinch
+  let moved = 0;
+  svg.addEventListener("pointerdown", (event) => {
+    if (event.button) return;
+    held.set(event.pointerId, [event.clientX, event.clientY]);
+    moved = 0;
+  });
+  window.addEventListener("pointermove", (event) => {
+    const before = held.get(event.pointerId);
+    if (!before) return;
+    const now = [event.clientX, event.clientY];
+    if (held.size === 2) {
+      const [, other] = [...held].find(([id]) => id !== event.pointerId);
+      const at = svg.getBoundingClientRect();
+      const apart = (p) => Math.hypot(p[0] - other[0], p[1] - other[1]);
+      zoom(apart(now) / Math.max(apart(before), 1), (now[0] + other[0]) / 2 - at.left, (now[1] + other[1]) / 2 - at.top);
+    } else {
+      move(now[0] - before[0], now[1] - before[1]);
+    }
+    moved += Math.abs(now[0] - before[0]) + Math.abs(now[1] - before[1]);
+    if (moved > 4) frame.classList.add("moving");
+    held.set(event.pointerId, now);
+  });
+  for (const kind of ["pointerup", "pointercancel"]) {
+    window.addEventListener(kind, (event) => { held.delete(event.pointerId); frame.classList.remove("moving"); });
+  }
+  const buttons = {
+    in: () => zoom(1.35), out: () => zoom(1 / 1.35), fit,
+    full: () => (document.fullscreenElement ? document.exitFullscreen() : frame.parentElement.requestFullscreen()),
+  };
+  for (const button of document.querySelectorAll("[data-zoom]")) button.addEventListener("click", buttons[button.dataset.zoom]);
+  if (!document.fullscreenEnabled) document.querySelector("[data-zoom=full]").remove();
+  const keys = {
+    "+": () => zoom(1.25), "=": () => zoom(1.25), "-": () => zoom(0.8), "0": fit,
+    ArrowLeft: () => move(60, 0), ArrowRight: () => move(-60, 0), ArrowUp: () => move(0, 60), ArrowDown: () => move(0, -60),
+  };
+  svg.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in keys)) return;
+    event.preventDefault();
+    keys[event.key]();
+  });
+  return {
+    fit, centre, move, show, view, spot, whole, watchers, free,
+    get scale() { return k; },
+    get dragged() { return moved > 4; },
+    get far() { return k < FAR; },
+  };
+})();
