@@ -107,19 +107,8 @@ def _elimination(known: Sequence[FamilyFacts], most: int) -> tuple[list[int], in
     scopes = [[*(index[parent] for parent in family.parents), i] for i, family in enumerate(known)]
     if max(math.prod(cards[i] for i in scope) for scope in scopes) > most:
         return [], most + 1
-    order, _ = best_order(scopes, cards, kept=())
-    near: list[set[int]] = [set() for _ in cards]
-    for scope in scopes:
-        for i in scope:
-            near[i].update(scope)
-    total = 0
-    for i in order:
-        total += math.prod(cards[j] for j in near[i])
-        near[i].discard(i)
-        for j in near[i]:
-            near[j] |= near[i]
-            near[j].discard(i)
-    return order, total
+    order = best_order(scopes, cards, kept=())
+    return order.nodes, order.total
 
 
 def _bits(r: int) -> int:
