@@ -35,7 +35,7 @@ Network: TypeAlias = Annotated[
     str,
     typer.Argument(
         metavar="NETWORK",
-        help="A bundled network's name, or a file: BIF, arc list (CSV: from,to), model string (.txt), DOT, JSON.",
+        help="A bundled network's name, or a file: BIF, XMLBIF, NET, XDSL, UAI, JSON, arcs (CSV: from,to), DOT, .txt.",
     ),
 ]
 Scores: TypeAlias = Annotated[
