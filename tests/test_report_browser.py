@@ -10,6 +10,7 @@ import mapdag as md
 from mapdag.report.study import write_study
 from mapdag.study import Design, run
 
+
 @pytest.fixture(scope="module")
 def result():
     return md.learn(md.network("asia").sample(2000, seed=1))
@@ -207,7 +208,9 @@ def test_names_from_the_data_stay_text(visit, tmp_path):
         for n, each in zip(names, levels, strict=True)
     }
     found = md.learn(md.read(columns), "BDeu(1)")
-    found.report(tmp_path / "nasty.html", name="</title><b>", command="mapdag learn '</script><script>alert(4)</script>'")
+    found.report(
+        tmp_path / "nasty.html", name="</title><b>", command="mapdag learn '</script><script>alert(4)</script>'"
+    )
     md.report.write_comparison(
         found.dag, md.DAG(names), tmp_path / "other.html", names=("<script>alert(5)</script>", "B")
     )

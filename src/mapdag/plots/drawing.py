@@ -100,8 +100,8 @@ def compose(
     order : sequence of str
         The nodes, those that should be higher up first. Arcs against it are drawn upwards.
     window : (float, float), optional
-        Width and height of the window that the drawing is for. Hundreds of nodes in layers are a ribbon that leaves most
-        of it empty; without a window, they are in layers all the same.
+        Width and height of the window that the drawing is for. Hundreds of nodes in layers are a ribbon that leaves
+        most of it empty; without a window, they are in layers all the same.
 
     Examples
     --------

@@ -13,6 +13,7 @@ from mapdag.report.charts import line_chart
 from mapdag.report.facts import ArcFacts, arcs, families
 from mapdag.report.families import family_tables, is_whole
 from mapdag.report.html import Content, Html, join, tag
+from mapdag.report.nodes import data_section, node_facts
 from mapdag.report.page import Section, page, write_page
 from mapdag.report.parts import (
     Heading,
@@ -28,7 +29,6 @@ from mapdag.report.parts import (
     table,
     warning,
 )
-from mapdag.report.nodes import data_section, node_facts
 from mapdag.report.viewer import GRAPH_SCRIPTS, WINDOW, View, viewer
 from mapdag.report.whatif import make_plan, what_if
 
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from mapdag.networks import BayesianNetwork
     from mapdag.resamples import Bootstrap
     from mapdag.search import Result
+
 
 def write_result(
     result: Result,

@@ -80,7 +80,7 @@
     frame.classList.toggle("shifted", evidence.size > 0);
     nodes.forEach((element, i) => {
       element.classList.toggle("given", evidence.has(i));
-      element.style.setProperty("--shift", evidence.size ? shift(i).toFixed(3) : 0);
+      element.style.setProperty("--shift", evidence.size ? Math.sqrt(shift(i)).toFixed(3) : 0); // small changes are seen, too
     });
   }
   function update() {
