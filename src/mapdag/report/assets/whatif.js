@@ -108,7 +108,7 @@
   }
   filter.addEventListener("input", () => { most = FIRST; list(); });
   order.addEventListener("change", list);
-  extras.panel.unshift((i) => [make("h4", { class: "over" }, evidence.size ? "Distribution given the evidence" : "Distribution"), monitor(i, false)]);
+  extras.panel.unshift((i) => [make("h4", { class: "over" }, "Distribution"), monitor(i, false)]);
 
   setTimeout(() => { // after the first picture of the page: large tables take a moment
     ask = engines[plan.kind]();
