@@ -174,6 +174,24 @@ def test_samples_answer_where_exact_probabilities_are_too_much(visit, tmp_path, 
     assert "samples agree" in told
 
 
+def test_undefined_probabilities_leave_the_shares_of_the_data(visit, tmp_path):
+    found = md.learn(
+        md.network("asia").sample(30, seed=1), "K2", required=[(a, "dysp") for a in ("asia", "tub", "lung")]
+    )
+    found.report(tmp_path / "page.html", network=found.fit(method="mle", unobserved="nan"))
+    page = visit(tmp_path / "page.html", ready=READY)
+    assert "cannot be computed in this page" in page.locator("#whatif").inner_text()
+    assert pick(page, "smoke", "yes").is_disabled()
+    values, _, _ = page.evaluate(ASK, [])
+    for place, row in values:
+        node = found.dag.nodes[place]
+        assert row == pytest.approx((found.data.observed(node) / 30).tolist())
+    page.locator('.node[aria-label="dysp"]').click()
+    for parent in page.locator("#details .chooser select").all():
+        parent.select_option(label="yes")
+    assert "\N{EN DASH}" in page.locator("#details .probabilities").inner_text()  # neither observed nor estimated
+
+
 BINS = [f"({k}.5,{k + 1}.5]" for k in range(12345, 12375)]
 
 

@@ -29,6 +29,7 @@ THIN, THICK = 0.7, 3.0  # widths of the weakest and the strongest arc
 PLAIN = 1.4
 _READABLE = 0.42  # scale down to which labels can be made out
 _WORTH = 1.4  # how much larger a drawing without layers must be to give them up
+_MOST_BY_FORCES = 2000  # nodes; time and memory grow with the square of them
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,7 @@ def compose(
     widths = [max(_NARROWEST, text_width(label) + 2 * _PADDING) for label in labels]
     downwards = [(index[a], index[b]) for a, b in (_downwards(link, rank) for link in links)]
     arranged, layered = arrange(widths, downwards), True
-    if window is not None and (scale := _scale(arranged, window)) < _READABLE:
+    if window is not None and len(nodes) <= _MOST_BY_FORCES and (scale := _scale(arranged, window)) < _READABLE:
         other = arrange(widths, downwards, layered=False)
         if _scale(other, window) > _WORTH * scale:
             arranged, layered = other, False

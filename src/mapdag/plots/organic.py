@@ -1,8 +1,8 @@
 """Drawing by forces, for graphs that layers would make a ribbon of: joined nodes attract, all others repel each other.
 
-Fruchterman and Reingold (1991), "Graph drawing by force-directed placement", with three changes: the result is
-stretched to the shape of a window, and a mild pull keeps it together; another one wants children below their parents;
-boxes that overlap are pushed apart in the end. No randomness: the same graph is drawn the same way.
+Fruchterman and Reingold (1991), "Graph drawing by force-directed placement", with a mild pull towards the middle; the
+result is stretched to the shape of a window, and boxes that overlap are pushed apart. Directions of arcs play no part.
+No randomness: the same graph is drawn the same way.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ _STEPS = 260
 _MODES = 12  # nodes from which the modes of a graph are worth finding
 _APART = 62.0  # what joined nodes settle at, before boxes are pushed apart
 _PULL = 0.018  # towards the middle
-_BELOW = 0.35  # how strongly children want to be below their parents
 _PATIENCE = 8  # rounds of pushing boxes apart before there is more room
 _GROW = 1.04
 _TOUCHING = 1e-3
@@ -41,7 +40,6 @@ def spread(
     height : float
         Of every box.
     edges : sequence of (int, int)
-        Upper and lower node.
     gap : float
         The least distance between two boxes.
     shape : float
@@ -99,7 +97,6 @@ def _settle(at: Floats, ends: NDArray[np.int64]) -> Floats:
         lean = (at[start] - at[end]).astype(np.float64)
         length = np.hypot(lean[:, 0], lean[:, 1])[:, None]
         pull = lean * length / _APART * tie
-        pull[:, 1] += _BELOW * _APART * np.clip(1.0 + lean[:, 1] / _APART, 0, 2)
         for axis in (0, 1):
             force[:, axis] += np.bincount(end, pull[:, axis], n) - np.bincount(start, pull[:, axis], n)
         force -= _PULL * np.sqrt(n) * (at - at.mean(axis=0))
