@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, settings
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background, shells have it ignored
 os.environ["MAPDAG_WARM_UP"] = "0"  # workers compile what they need themselves
+os.environ["MAPDAG_QUIET"] = "1"  # and do so silently
 
 # Numba compiles on first use, so the first example of a test can take seconds: no deadline. Examples are derandomised:
 # a failure must be the same on every machine.

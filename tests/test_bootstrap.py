@@ -95,6 +95,18 @@ def test_the_averaged_network_keeps_strong_arcs(asia):
         asia.averaged(1.5)
 
 
+def test_directions_obey_the_constraints():
+    data = md.network("asia").sample(200, seed=1)
+    tiers = [["xray", "dysp"], ["either"], ["tub", "lung", "bronc"], ["asia", "smoke"]]  # effects first
+    found = md.bootstrap(data, R=10, tiers=tiers)
+    place = {name: i for i, tier in enumerate(tiers) for name in tier}
+    assert found.arcs()
+    assert all(place[arc.start] <= place[arc.end] for arc in found.arcs())
+    required = md.bootstrap(data, R=5, required=[("dysp", "asia")])
+    assert ("dysp", "asia", 1.0, 1.0) in required.arcs()
+    assert required.averaged().has_arc("dysp", "asia")
+
+
 def test_arcs_that_close_a_cycle_are_left_out():
     halves = np.zeros((3, 3), dtype=np.int64)
     halves[0, 1], halves[1, 2], halves[2, 0] = 18, 16, 14

@@ -194,6 +194,61 @@ def test_graphs_are_written_in_the_format_of_their_name(run, asia, tmp_path, nam
     assert md.read_graph(tmp_path / name) == md.learn(md.read(asia)).dag
 
 
+def test_out_lists_every_format_there_is(run):
+    from mapdag import io
+    from mapdag.cli import options
+    from mapdag.plots import FIGURE_SUFFIXES
+
+    assert options.PICTURE_FILES == FIGURE_SUFFIXES
+    for named, taken in ((options.NETWORK_FILES, io.NETWORK_SUFFIXES), (options.GRAPH_FILES, io.GRAPH_SUFFIXES)):
+        assert named == tuple(suffix for suffix in taken if not suffix.endswith(".gz"))
+    shown = " ".join(run("learn", "--help")[1].replace("-\n", "-").split())
+    for ending in {*options.NETWORK_FILES, *options.GRAPH_FILES, *FIGURE_SUFFIXES}:
+        assert ending in shown
+
+
+@pytest.mark.parametrize(("name", "start"), [("a.svg", b"<svg"), ("a.PNG", b"\x89PNG"), ("a.pdf", b"%PDF")])
+def test_pictures_are_written_where_graphs_are(run, asia, tmp_path, name, start):
+    out = tmp_path / name
+    for command in (("learn", asia), ("bootstrap", asia, "-R", "3"), ("plot", "asia"), ("plot", "asia", "--cpdag")):
+        code, _, err = run(*command, "--out", out)
+        assert code == 0, err
+        assert out.read_bytes().startswith(start)
+        out.unlink()
+
+
+def test_plot_draws_any_file_that_holds_a_graph(run, tmp_path):
+    md.write_graph(md.DAG(["a & b", "c"], [("a & b", "c")]), tmp_path / "graph.csv")
+    code, out, _ = run("plot", tmp_path / "graph.csv", "--out", tmp_path / "graph.svg", "--json")
+    assert code == 0
+    assert json.loads(out) == {"out": str(tmp_path / "graph.svg"), "nodes": 2, "arcs": 1}
+    assert "a &amp; b" in (tmp_path / "graph.svg").read_text(encoding="utf-8")
+    code, _, err = run("plot", "asia", "--out", tmp_path / "graph.jpg")
+    assert code == 2
+    assert "let it end in one of .svg, .png, .pdf" in err
+
+
+def test_a_page_about_a_given_network(run, asia, tmp_path):
+    page = tmp_path / "page.html"
+    code, out, err = run("report", "asia", asia, "--out", page)
+    assert code == 0, err
+    assert "8 nodes, 8 arcs" in out
+    assert "given, not learned" in out
+    assert "log-likelihood of these rows, by the probabilities of the network: -1" in out
+    text = page.read_text(encoding="utf-8")
+    assert "given, judged by" in text
+    assert "learned with" not in text
+    assert "How the score rose" not in text
+    md.write_graph(md.network("asia").dag, tmp_path / "asia.txt")
+    code, out, _ = run("report", tmp_path / "asia.txt", asia, "--out", page, "--score", "BIC", "--json")
+    assert code == 0
+    assert json.loads(out)["objective"] == "U+BIC"
+    assert "log_likelihood" not in json.loads(out)
+    code, _, err = run("report", "asia", asia, "--out", tmp_path / "page.pdf")
+    assert code == 2
+    assert "let it end in one of .html" in err
+
+
 def test_tables_that_users_really_have(run, tmp_path):
     path = tmp_path / "census export.csv"
     path.write_bytes(CENSUS.encode("latin-1"))
@@ -344,7 +399,7 @@ def test_missing_values_and_columns_can_be_dealt_with(run, tmp_path):
         (["cv", "--seed", "-1"], "seed must be"),
         (["alpha", "--rounds", "0"], "max_rounds must be"),
         (["alpha", "--first", "-1"], "start must be a positive number"),
-        (["learn", "--discretize", "quantile", "--discretize", "smoke=interval"], "--discretize takes one method"),
+        (["learn", "--discretize", "quantile", "--discretize", "interval"], "--discretize takes one method"),
     ],
 )
 def test_options_outside_their_range_are_named(run, asia, arguments, message):
@@ -401,7 +456,7 @@ def test_ways_out_are_written_as_flags(run, tmp_path):
     path.write_text("id,t,b,c\n" + "".join(rows))
     _, _, err = run("learn", path)
     assert "--drop id" in err
-    assert "--discretize t=quantile" in err
+    assert "--discretize quantile" in err
     assert "--missing drop" in err
     assert "drop=" not in err
     pasted = re.search(r"All at once: (.*)", err)[1].split()
@@ -415,6 +470,21 @@ def test_names_with_quotes_and_brackets_are_written_as_a_shell_takes_them(run, t
     pasted = shlex.split(re.search(r"All at once: (.*)", err)[1])
     assert pasted == ["--drop", "a]b", "--drop", 'say "hi"']
     assert run("learn", path, *pasted, "--score", "BDeu(1)")[0] == 0
+
+
+def test_a_method_for_all_columns_has_exceptions(run, tmp_path):
+    path = tmp_path / "table.csv"
+    rows = [f"{20 + i * 7 % 60},{i * 13 % 89},{i % 31},{'uv'[i % 2]}\n" for i in range(120)]
+    path.write_text("age,a=b,state,x\n" + "".join(rows))
+    ways = [
+        word for way in ("quantile(4)", "age=40,60", "a=b=interval(2)", "state=none") for word in ("--discretize", way)
+    ]
+    code, _, err = run("learn", path, *ways, "--score", "BDeu(1)", "--search", "hc", "--out", tmp_path / "out.json")
+    assert code == 0, err
+    levels = md.read_network(tmp_path / "out.json").levels
+    assert levels["age"] == ("(-inf,40]", "(40,60]", "(60,inf)")
+    assert len(levels["a=b"]) == 2
+    assert len(levels["state"]) == 31
 
 
 def test_columns_are_cut_at_given_points(run, tmp_path):

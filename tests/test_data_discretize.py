@@ -217,10 +217,58 @@ def test_hartemink_needs_company_and_room():
         discretize({"x": np.linspace(0, 1, 50)}, "hartemink")
     with pytest.raises(CapacityError, match="initial_bins"):
         hartemink_splits([np.zeros(2, dtype=int)] * 400, [60] * 400, {0: [1, 2, 3]}, {0: 2})
-    with pytest.raises(DataError, match="'id' has 300 levels"):
+    with pytest.raises(DataError, match="'id' looks like an identifier \\(300 levels"):
         discretize({**correlated(), "id": [f"p{i}" for i in range(300)]}, "hartemink", columns=["x0"])
     mixed = read(correlated(), discretize={"x0": "hartemink(2)", "x1": "hartemink(4)", "x2": "quantile", "x3": [0]})
     assert mixed.cards.tolist() == [2, 4, 3, 2, 2]
+
+
+# A method for all, and exceptions -----------------------------------------------------------------------------------
+
+
+def numbers(**more):
+    rng = np.random.default_rng(2)
+    return {
+        "age": rng.integers(18, 90, 200),
+        "bmi": rng.normal(25, 4, 200),
+        "state": rng.integers(1, 40, 200),
+        "sex": ["f", "m"] * 100,
+        "grade": rng.integers(1, 6, 200),
+        **more,
+    }
+
+
+def test_one_method_cuts_every_column_that_looks_continuous():
+    assert read(numbers(), discretize="quantile").cards.tolist() == [3, 3, 3, 2, 5]
+    assert read(numbers(), discretize={"*": "quantile(4)"}) == read(numbers(), discretize="quantile(4)")
+
+
+def test_a_method_for_all_has_exceptions():
+    ways = {"*": "quantile(4)", "age": [18, 65], "state": "none", "grade": 2}
+    data = read(numbers(), discretize=ways)
+    assert data.cards.tolist() == [3, 4, 39, 2, 2]
+    assert data.levels["age"] == ("(-inf,18]", "(18,65]", "(65,inf)")
+    assert read(numbers(), discretize={**ways, "state": None}) == data
+
+
+def test_a_column_that_is_called_star_keeps_its_name():
+    data = read({"*": numbers()["bmi"], "sex": ["f", "m"] * 100}, discretize={"*": 2})
+    assert data.cards.tolist() == [2, 2]
+    with pytest.raises(DataError, match="'bmi' looks continuous"):
+        read(numbers(**{"*": numbers()["bmi"]}), discretize={"*": 2, "age": 2, "state": 2})
+
+
+def test_exceptions_must_be_columns_too():
+    with pytest.raises(DataError, match="discretize: no column 'aeg'"):
+        read(numbers(), discretize={"*": "quantile", "aeg": "none"})
+
+
+def test_hints_add_to_what_was_asked_for():
+    with pytest.raises(DataError) as error:
+        read(numbers(), discretize={"age": [18, 65]})
+    assert 'All at once: discretize={"age": [18, 65], "*": "quantile"}' in str(error.value)
+    (way,) = error.value.remedy
+    assert read(numbers(), discretize=way.value).cards.tolist() == [3, 3, 3, 2, 5]
 
 
 # discretize() and Cuts ---------------------------------------------------------------------------------------------
@@ -294,7 +342,7 @@ def test_missing_values_of_a_cut_column_need_a_level_in_like():
         ("quantile(1)", "bins must be at least 2, got 1"),
         ("quantile[3]", 'must read like "quantile"'),
         (3, "must be a method, a mapping from columns or Cuts"),
-        ({"x": None}, "needs a method"),
+        ({"*": [1, 2]}, "cut points are of one column"),
         ({"x": True}, "needs a method"),
         ({"x": []}, "increasing order"),
         ({"x": [3, 1]}, "increasing order"),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import mapdag as md
 from mapdag import theory
-from mapdag.errors import GraphError
+from mapdag.errors import GraphError, ParameterError
 from strategies import as_dataset, small_data
 
 
@@ -103,3 +103,44 @@ def test_arcs_without_support_are_named():
     assert found.sparse_families == ()
     with pytest.raises(GraphError, match="the graph lacks"):
         md.diagnose(md.DAG(["X0"]), data)
+
+
+def test_a_result_is_diagnosed_with_its_own_data_and_objective(learned):
+    found = md.diagnose(learned)
+    assert found == md.diagnose(learned.dag, learned.data, learned.objective)
+    assert found.objective == learned.objective
+    with pytest.raises(ParameterError, match="data must be given, unless the graph is the result of a search"):
+        md.diagnose(learned.dag)
+
+
+def test_a_table_that_comes_back_to_a_network_is_cut_where_its_own_was():
+    rng = np.random.default_rng(1)
+    table = {"dose": rng.normal(size=300).tolist(), "ill": rng.choice(["no", "yes"], 300).tolist()}
+    learned = md.learn(table, "BDeu(1)", discretize="quantile(4)", required=[("dose", "ill")])
+    again = md.diagnose(learned.fit(), table, "BDeu(1)")
+    assert again == md.diagnose(learned)
+    half = {name: values[:150] for name, values in table.items()}
+    assert md.diagnose(learned.fit(), half, "BDeu(1)").families[1].configurations == 4
+
+
+def test_a_diagnosis_reads_the_same_in_python_and_on_the_command_line(learned, run, tmp_path):
+    found = md.diagnose(learned.fit(), learned.data, "U+BDeu(10)")
+    md.write_network(learned.fit(), tmp_path / "net.bif")
+    md.write_table(learned.data, tmp_path / "rows.csv")
+    code, out, err = run("diagnose", tmp_path / "net.bif", tmp_path / "rows.csv", "--score", "U+BDeu(10)")
+    assert code == 0, err
+    assert out.strip() == str(found)
+    assert str(found).splitlines()[0].startswith("U+BDeu(alpha=10): ")
+    for arc in found.arcs[:20]:
+        assert f"{arc.start} -> {arc.end}" in out
+    from mapdag.theory.summary import summary
+
+    assert len(summary(found, limit=1)) < len(summary(found)) <= len(summary(found, limit=None))
+
+
+def test_one_arc_and_one_row_are_counted_as_such():
+    data = md.Dataset.from_codes([[0, 1]], names=["X", "Y"], levels=[2, 2])
+    text = str(md.diagnose(md.DAG(["X", "Y"], [("X", "Y")]), data, "BDeu(1)"))
+    assert text.splitlines()[0] == "U+BDeu(alpha=1): 2 nodes, 1 arc, 1 row"
+    alone = str(md.diagnose(md.DAG(["X"]), data.select(["X"]), "BIC"))
+    assert alone.splitlines()[0] == "U+BIC: 1 node, 0 arcs, 1 row"

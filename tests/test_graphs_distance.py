@@ -128,6 +128,22 @@ def test_other_node_names_are_refused_and_named(function):
 def test_a_comparison_prints_as_an_aligned_table():
     lines = str(compare(CHAIN, COLLIDER)).splitlines()
     assert len({len(line) for line in lines[:3]}) == 1
-    assert lines[1].split() == ["arcs", "1", "1", "1", "0.500", "0.500", "0.500"]
-    assert lines[2].split() == ["skeleton", "2", "0", "0", "1.000", "1.000", "1.000"]
-    assert lines[3] == "reversed 1, SHD 2, Hamming 0"
+    assert lines[1].split() == ["arcs", "1", "0.500", "0.500", "0.500"]
+    assert lines[2].split() == ["skeleton", "2", "1.000", "1.000", "1.000"]
+    assert lines[3] == "missing 0 (in the target only), extra 0, reversed 1; SHD 2, Hamming 0"
+
+
+@quick
+@given(naive.dag_pairs())
+def test_missing_and_extra_are_said_of_the_first_graph_everywhere(graphs):
+    from mapdag.report.comparison import pairs
+
+    target, current = graphs
+    found, status = compare(target, current), [pair.arcs.status for pair in pairs(target, current)]
+    assert (found.missing, found.extra) == (status.count("missing"), status.count("extra"))
+    assert found.reversed == status.count("reversed")
+    assert found.missing + found.reversed == found.false_negatives
+    assert found.extra + found.reversed == found.false_positives
+    back = compare(current, target)
+    assert (back.missing, back.extra) == (found.extra, found.missing)
+    assert f"missing {found.missing} (in the target only), extra {found.extra}, reversed" in str(found)

@@ -3,6 +3,7 @@
 import contextlib
 import gzip
 import re
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -11,12 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mapdag as md
-from mapdag.errors import CapacityError, FormatError, MapdagError, NetworkError
+from mapdag.data import Coding
+from mapdag.errors import CapacityError, FormatError, MapdagError, MapdagWarning, NetworkError
 from mapdag.io import read_bif, read_network, to_bif, write_network
 from mapdag.networks import BayesianNetwork
 from mapdag.reference import catalogue, network
 from naive_networks import networks
 
+pytestmark = pytest.mark.filterwarnings("ignore:other programs cannot read some names and labels")
 FILES = Path(__file__).parent / "bif"
 
 SMALL = """network unknown {
@@ -76,12 +79,29 @@ def test_random_networks_come_back_to_the_last_bit(net):
     assert read_bif(to_bif(net)) == net
 
 
-names = st.text(st.characters(codec="utf-8", exclude_categories=["Cc"]), min_size=1)
+names = st.text(st.characters(codec="utf-8"), min_size=1, max_size=8) | st.sampled_from(
+    [
+        "table",
+        "Table",
+        "table1",
+        "default.payment",
+        "(0,1]",
+        "(-inf,0]",
+        "x",
+        "X",
+        "18.0",
+        "18",
+        "-5",
+        "a b",
+        "a_b",
+        "ß",
+    ]
+)
 
 
 @given(st.lists(names, min_size=2, max_size=4, unique=True), st.lists(names, min_size=1, max_size=4, unique=True))
 @settings(max_examples=200)
-def test_any_printable_names_and_labels_come_back(nodes, labels):
+def test_any_names_and_labels_come_back(nodes, labels):
     dag = md.DAG(nodes, [(nodes[0], node) for node in nodes[1:]])
     r = len(labels)
     cpts = {node: np.full((r,) * (1 + (node != nodes[0])), 1 / r) for node in nodes}
@@ -92,36 +112,106 @@ def test_any_printable_names_and_labels_come_back(nodes, labels):
 
 
 @pytest.mark.parametrize(
-    ("name", "written"),
+    ("text", "as_name", "as_label"),
     [
-        ("simple_1", "simple_1"),
-        ("0-3_days", "0-3_days"),
-        ("<7.5", "<7.5"),
-        ("Asy/Patch", "Asy/Patch"),
-        ("größe", "größe"),
-        ("a b", '"a b"'),
-        ("a,b", '"a,b"'),
-        ("(0,1]", '"(0,1]"'),
-        ('5"', '"5\\""'),
-        ("C:\\x", '"C:\\\\x"'),
-        ("http://x", '"http://x"'),
-        ("/*", '"/*"'),
-        ("a|b", '"a|b"'),
-        ("a;b", '"a;b"'),
-        ("{", '"{"'),
+        ("simple_1", "simple_1", "simple_1"),
+        ("Sepal.Length", "Sepal.Length", "Sepal.Length"),
+        ("1", "x1", "1"),
+        ("-5", "x-5", "-5"),
+        ("18.0", "x18.0", "x18.0"),
+        ("0-3_days", "x0-3_days", "x0-3_days"),
+        ("<7.5", "lt_7.5", "lt_7.5"),
+        (">= 50 %", "ge_50_percent", "ge_50_percent"),
+        ("Asy/Patch", "Asy_Patch", "Asy_Patch"),
+        ("größe", "grosse", "grosse"),
+        ("年", "node1", "level1"),
+        ("a b", "a_b", "a_b"),
+        ("(0,1]", "gt_0_le_1", "gt_0_le_1"),
+        ("[-2.5,1]", "ge_-2.5_le_1", "ge_-2.5_le_1"),
+        ("(-inf,40]", "le_40", "le_40"),
+        ("(60,inf)", "gt_60", "gt_60"),
+        ('5"', "x5", "5"),
+        ("http://x", "http_x", "http_x"),
+        ("a\nb", "a_b", "a_b"),
+        ("{", "node1", "level1"),
+        ("table", "xtable", "xtable"),
+        ("default.payment", "default_payment", "default.payment"),
+        ("table1", "table_1", "table1"),
+        ("x" * 99 + "!", "x" * 60, "x" * 60),
     ],
 )
-def test_names_are_quoted_only_where_they_have_to_be(name, written):
-    net = BayesianNetwork(md.DAG([name]), {name: [name, "other"]}, {name: [0.25, 0.75]})
+def test_names_and_labels_become_what_others_read(text, as_name, as_label):
+    net = BayesianNetwork(md.DAG([text]), {text: [text, "other"]}, {text: [0.25, 0.75]})
+    written = to_bif(net)
+    assert f"variable {as_name} {{" in written
+    assert f"{{ {as_label}, other }};" in written
+    assert written.isascii()
+    assert read_bif(written) == net
+
+
+def test_what_fits_stays_and_no_two_become_one():
+    nodes = ["a b", "a_b", "a-b", "A_B", "a,b"]
+    labels = ["x y", "x_y", "X_y", "x,y", "18.0", "x18.0"]
+    cpts = {node: [1 / 6] * 6 for node in nodes}
+    net = BayesianNetwork(md.DAG(nodes), dict.fromkeys(nodes, labels), cpts)
     text = to_bif(net)
-    assert f"variable {written} {{" in text
-    assert f"{{ {written}, other }};" in text
+    assert re.findall(r"variable (\S+)", text) == ["a_b_2", "a_b", "a-b", "A_B_3", "a_b_4"]
+    assert "{ x_y_2, x_y, X_y, x_y_3, x18.0_2, x18.0 }" in text
     assert read_bif(text) == net
 
 
-def test_names_with_line_breaks_and_undefined_probabilities_cannot_be_written():
-    with pytest.raises(NetworkError, match="BIF cannot hold the name"):
-        to_bif(BayesianNetwork(md.DAG(["a\nb"]), {"a\nb": 1}, {"a\nb": [1]}))
+def test_one_warning_says_what_was_changed_and_none_where_nothing_was():
+    net = BayesianNetwork(md.DAG(["a b"]), {"a b": ["(0,1]", "(1,2]"]}, {"a b": [0.25, 0.75]})
+    with pytest.warns(MapdagWarning, match="in BIF: 'a b' became a_b, .*; mapdag reads the originals back") as caught:
+        to_bif(net)
+    assert len(caught) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert "mapdag" not in to_bif(network("asia"))
+
+
+def test_what_levels_stand_for_comes_back():
+    codings = {"age": Coding("integer", (-np.inf, 40.0, np.inf)), "smokes": Coding("boolean"), "n": Coding("float")}
+    levels = {"age": ["(-inf,40]", "(40,inf)", "NA"], "smokes": ["False", "True"], "n": ["0.5", "1"]}
+    cpts = {node: np.full(len(labels), 1 / len(labels)) for node, labels in levels.items()}
+    net = BayesianNetwork(md.DAG(levels), levels, cpts, codings=codings)
+    back = read_bif(to_bif(net))
+    assert back == net
+    assert back.codings == codings
+
+
+def test_a_program_that_drops_comments_leaves_a_network_with_other_labels():
+    net = BayesianNetwork(md.DAG(["a b"]), {"a b": ["(0,1]", "(1,2]"]}, {"a b": [0.25, 0.75]})
+    without = re.sub("//.*", "", to_bif(net))
+    assert read_bif(without).levels == {"a_b": ("gt_0_le_1", "gt_1_le_2")}
+
+
+@pytest.mark.parametrize(
+    ("note", "message"),
+    [
+        ("mapdag: {", "a comment that mapdag wrote is damaged"),
+        ("mapdag: [1]", "damaged"),
+        ('mapdag: {"variable": 1}', "damaged"),
+        ('mapdag: {"variable": "A", "levels": {"a0": 3}}', "damaged"),
+        ('mapdag: {"variable": "A", "levels": {"zzz": "x"}}', "'A' knows the levels zzz, which it does not have"),
+        ('mapdag: {"variable": "A", "levels": {"a0": "a1"}}', "more than once"),
+        ('mapdag: {"variable": "A", "name": "B"}', "'B'"),
+        ('mapdag: {"variable": "A", "coding": {"type": "date"}}', "\"coding\" of 'A' must have a type"),
+        ('mapdag: {"variable": "A", "coding": {"edges": [0, 1, 2, 3]}}', "'A' knows 3 intervals"),
+        ("mapdag: " + "[" * 100_000, "damaged"),
+    ],
+)
+def test_notes_that_do_not_fit_the_file_are_errors(note, message):
+    with pytest.raises(FormatError, match=message):
+        read_bif(SMALL + f"// {note}\n")
+
+
+def test_notes_about_nobody_and_other_comments_are_skipped():
+    more = '// mapdag: {"variable": "Q", "name": "x"}\n// mapdag is a package\n/* mapdag: x */\n'
+    assert read_bif(SMALL + more) == read_bif(SMALL)
+
+
+def test_undefined_probabilities_cannot_be_written():
     undefined = BayesianNetwork(md.DAG(["a"]), {"a": 2}, {"a": [np.nan] * 2}, allow_undefined=True)
     with pytest.raises(NetworkError, match="BIF needs all probabilities"):
         to_bif(undefined)

@@ -18,6 +18,7 @@ from mapdag.networks import BayesianNetwork
 from mapdag.reference import catalogue, network
 from naive_networks import networks
 
+pytestmark = pytest.mark.filterwarnings("ignore:other programs cannot read some names and labels")
 GRAPH = md.DAG(["B", "A", "C", "D"], [("A", "B"), ("C", "B")])
 ODD = md.DAG(["a b", 'say "x"', "ü,ö", "c\\d"], [("a b", "ü,ö"), ('say "x"', "a b")])
 NETWORK = json.loads(schema.network_to_json(network("cancer")))

@@ -164,8 +164,9 @@ def test_levels_that_the_network_does_not_know_are_named_with_the_way_out():
     table = {"smoke": ["yes", "sometimes"], "tub": ["no", "no"], "either": ["no", "no"]}
     with pytest.raises(DataError, match=r"'smoke' has the value 'sometimes' in 1 of 2 rows \(row 2\)") as caught:
         ASIA.predict(table, "lung")
-    assert "options of mapdag.read: read the table with them" in str(caught.value)
-    assert "levels=" not in str(caught.value)  # the levels of the network are what they are
+    # The levels of the network are what they are: another network is to be learned.
+    assert 'read that table, and learn, with levels={"smoke": ["yes", "no", "sometimes"]}' in str(caught.value)
+    assert "missing_values" not in str(caught.value)
 
 
 def test_missing_values_are_named_with_the_way_out():

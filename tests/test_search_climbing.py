@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import mapdag as md
 from golden_data import dataset
+from mapdag.data import ReadingOptions
 from mapdag.errors import CycleError, GraphError, MapdagWarning, ParameterError
 from mapdag.families import FamilyScores
 from mapdag.search import SEARCHES, FamilyCache, LearnOptions, Options
@@ -344,7 +345,9 @@ def test_every_option_is_declared_and_documented():
     special = {p.name for parameters in searches for p in parameters if p.kind is p.KEYWORD_ONLY}
     general = {field.name for kind in (md.Constraints, Options) for field in fields(kind)}
     own = {"constraints", "catch_interrupt", "cancel"}
-    assert set(LearnOptions.__annotations__) == {"search", "order"} | special | general - own
+    assert set(LearnOptions.__annotations__) == {"search", "order"} | special | general - own | {
+        *ReadingOptions.__annotations__
+    }
     assert set(LearnOptions.__annotations__) <= set(re.findall(r"\w+", md.learn.__doc__))
 
 

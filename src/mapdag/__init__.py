@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from mapdag.contracts import Likelihood, Objective, Prior
     from mapdag.counts import Counter, CountTable
     from mapdag.crossvalidation import CrossValidation, cross_validate
-    from mapdag.data import Cuts, Dataset, discretize, read
+    from mapdag.data import Check, Cuts, Dataset, check, discretize, read
     from mapdag.graphs import (
         CPDAG,
         DAG,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         uniform_dag,
     )
     from mapdag.io import read_arcs, read_graph, read_network, write_graph, write_network, write_table
-    from mapdag.networks import BayesianNetwork, Distribution, fit, kl_divergence
+    from mapdag.networks import CPT, BayesianNetwork, Distribution, fit, kl_divergence
     from mapdag.objective import Score, parse, score
     from mapdag.priors import CS, MU, VSP, LogLinear, MaxParents, Support, U
     from mapdag.reference import catalogue, network
@@ -44,6 +44,7 @@ __all__ = [
     "BDJ",
     "BIC",
     "CPDAG",
+    "CPT",
     "CS",
     "DAG",
     "K2",
@@ -54,6 +55,7 @@ __all__ = [
     "BDs",
     "BayesianNetwork",
     "Bootstrap",
+    "Check",
     "Comparison",
     "Constraints",
     "CountTable",
@@ -79,6 +81,7 @@ __all__ = [
     "best_dags",
     "bootstrap",
     "catalogue",
+    "check",
     "compare",
     "cross_validate",
     "diagnose",
@@ -116,10 +119,10 @@ _HOME = {
     "mapdag.contracts": "Likelihood Objective Prior",
     "mapdag.counts": "CountTable Counter",
     "mapdag.crossvalidation": "CrossValidation cross_validate",
-    "mapdag.data": "Cuts Dataset discretize read",
+    "mapdag.data": "Check Cuts Dataset check discretize read",
     "mapdag.graphs": "CPDAG DAG Comparison compare hamming meek_closure n_dags random_dag shd uniform_dag",
     "mapdag.io": "read_arcs read_graph read_network write_graph write_network write_table",
-    "mapdag.networks": "BayesianNetwork Distribution fit kl_divergence",
+    "mapdag.networks": "CPT BayesianNetwork Distribution fit kl_divergence",
     "mapdag.objective": "Score parse score",
     "mapdag.priors": "CS MU VSP LogLinear MaxParents Support U",
     "mapdag.reference": "catalogue network",
@@ -137,7 +140,9 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module(_WHERE[name]), name)
     if name in _MODULES:
         return import_module(f"mapdag.{name}")
-    raise AttributeError(f"module 'mapdag' has no attribute {name!r}")
+    from mapdag.vocabulary import name_hint
+
+    raise AttributeError(f"module 'mapdag' has no attribute {name!r}{name_hint(name, __all__)}")
 
 
 def __dir__() -> list[str]:

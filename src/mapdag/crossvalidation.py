@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mapdag.checks import check_whole
-from mapdag.data import as_dataset
+from mapdag.data import Dataset, as_dataset, split_options
+from mapdag.data.reader import prepare
 from mapdag.errors import ParameterError
 from mapdag.networks import fit
+from mapdag.notices import unsaid
 from mapdag.objective import parse
-from mapdag.search import Plan
+from mapdag.progress import OnCount, shown
+from mapdag.public import public
+from mapdag.search import Plan, SearchOptions
+from mapdag.tables import Column, Table, Tabular
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Unpack
 
     from mapdag.contracts import Likelihood, Objective
-    from mapdag.data import Dataset
-    from mapdag.search import SearchOptions
 
     Floats = NDArray[np.float64]
+    Counts = NDArray[np.int64] | NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class CrossValidation:
+class CrossValidation(Tabular):
     """Held-out log-likelihood of several objectives, fold by fold.
 
     Attributes
@@ -63,17 +67,31 @@ class CrossValidation:
         errors = gaps.std(axis=1, ddof=1) / np.sqrt(gaps.shape[1])
         return gaps.mean(axis=1), errors
 
-    def __str__(self) -> str:
+    def to_table(self, most: int | None = None) -> Table:
+        """Return a row for each objective, in their order: how well it predicts, and how far it is from the best."""
         best = int(np.argmax(self.per_row))
         means, errors = self.differences(best)
-        width = max(len(str(each)) for each in self.objectives)
-        lines = [f"{'objective':<{width}}  log-lik/row  to the best (s.e.)       arcs"]
-        for i, objective in enumerate(self.objectives):
-            gap = "best" if i == best else f"{means[i]:+.5f} ({errors[i]:.5f})"
-            lines.append(f"{objective!s:<{width}}  {self.per_row[i]:11.5f}  {gap:<20} {self.n_arcs[i].mean():8.1f}")
-        return "\n".join(lines)
+        errors[best] = np.nan
+        chosen = slice(most)
+        columns = [
+            Column("objective", [str(each) for each in self.objectives[chosen]]),
+            Column("log_likelihood_per_row", self.per_row[chosen], ".5f", right=True, head="log-lik/row"),
+            Column("difference_to_best", means[chosen], _gap, right=True, head="to the best"),
+            Column("standard_error", errors[chosen], _error, right=True, head="s.e."),
+            Column("arcs", self.n_arcs.mean(axis=1)[chosen], ".1f", right=True),
+        ]
+        return Table(columns, left=len(self.objectives) - len(self.objectives[chosen]))
 
 
+def _gap(difference: float) -> str:
+    return f"{difference:+.5f}" if difference else "best"
+
+
+def _error(error: float) -> str:
+    return "" if np.isnan(error) else f"{error:.5f}"
+
+
+@public(SearchOptions)
 def cross_validate(
     data: Any,
     objectives: Sequence[str | Objective | Likelihood],
@@ -82,7 +100,7 @@ def cross_validate(
     seed: int = 0,
     alpha: float = 1.0,
     threads: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: OnCount | bool | None = None,
     **options: Unpack[SearchOptions],
 ) -> CrossValidation:
     """Compare objectives by the log-likelihood of rows that the network was not learned from.
@@ -99,10 +117,13 @@ def cross_validate(
         Imaginary sample size of the parameters' estimates.
     threads : int, optional
         As in `learn`.
-    progress : callable, optional
-        Called with the number of folds done and all of them.
+    progress : bool or callable
+        True shows a bar; a function is called with the number of folds done and all of them.
     **options
-        As in `learn`.
+        As in `learn`. Where ``discretize`` chooses the cuts of continuous columns, it does so in each fold, from the
+        rows that are not held out; the held-out ones are cut in the same places, those beyond the ends going to the
+        end intervals. (A `Dataset` has been cut already, by all rows.) Levels of the other columns are those of the
+        whole table.
 
     Examples
     --------
@@ -111,26 +132,40 @@ def cross_validate(
     >>> md.cross_validate(data, ["BDeu(1)", "LogLik"], folds=5, max_parents=3).best
     U+BDeu(alpha=1)
     """
-    table = as_dataset(data)
     goals = tuple(parse(each) for each in objectives)
     check_whole("folds", folds, least=2)
-    plan = Plan.make(**options, seed=seed, threads=threads, catch_interrupt=False)
-    rng = np.random.default_rng(seed)
-    parts = list(_parts(table, folds, rng))
+    reading, searching = split_options(options)
+    plan = Plan.make(**searching, seed=seed, threads=threads, catch_interrupt=False)
     scores = np.empty((len(goals), folds))
     arcs = np.empty((len(goals), folds), dtype=np.int64)
-    rows = np.array([float(test.total) for _, test in parts])
-    for held_out, (train, test) in enumerate(parts):
-        for i, result in enumerate(plan.run(train, goals)):
-            scores[i, held_out] = fit(result.dag, train, alpha=alpha).log_likelihood(test)
-            arcs[i, held_out] = result.dag.n_arcs
-        if progress is not None:
-            progress(held_out + 1, folds)
+    with shown(progress, lambda bar: bar.counter("folds")) as tell:
+        rows = np.empty(folds)
+        for held_out, (train, test) in enumerate(_parts(data, reading, folds, np.random.default_rng(seed))):
+            rows[held_out] = test.total
+            for i, result in enumerate(plan.run(train, goals)):
+                scores[i, held_out] = fit(result.dag, train, alpha=alpha).log_likelihood(test)
+                arcs[i, held_out] = result.dag.n_arcs
+            if tell is not None:
+                tell(held_out + 1, folds)
     return CrossValidation(goals, scores, arcs, rows)
 
 
-def _parts(data: Dataset, folds: int, rng: np.random.Generator) -> Iterator[tuple[Dataset, Dataset]]:
-    """Deal the observations into folds: the rest and the fold, for each.
+def _parts(
+    data: Any, reading: dict[str, Any], folds: int, rng: np.random.Generator
+) -> Iterator[tuple[Dataset, Dataset]]:
+    """Give the rest and the fold, for each fold; where cuts are to be chosen, the rest alone decides."""
+    chosen_anew = not isinstance(data, Dataset) and reading.get("discretize") is not None
+    prepared = prepare(data, **reading) if chosen_anew else None
+    table = as_dataset(data, **reading) if prepared is None else prepared.dataset()
+    for rest, fold in _deal(table, folds, rng):
+        if prepared is not None:
+            with unsaid():  # of the whole table it was said; and rows beyond the ends are to be expected
+                table = prepared.dataset(rest)
+        yield _part(table, rest), _part(table, fold)
+
+
+def _deal(data: Dataset, folds: int, rng: np.random.Generator) -> Iterator[tuple[Counts, Counts]]:
+    """Deal the observations into folds: how much each row counts in the rest, and in the fold.
 
     A row that stands for several observations (whole weights) is split between folds; one with a fractional weight is
     not.
@@ -138,9 +173,10 @@ def _parts(data: Dataset, folds: int, rng: np.random.Generator) -> Iterator[tupl
     if data.weights is None or data.weights.dtype.kind == "f":
         if folds > data.n_rows:
             raise ParameterError(f"folds must not exceed the number of rows ({data.n_rows}), got {folds}")
+        each = np.ones(data.n_rows, dtype=np.int64) if data.weights is None else data.weights
         fold = rng.permutation(np.arange(data.n_rows) % folds)
         for held_out in range(folds):
-            yield data.take(fold != held_out), data.take(fold == held_out)
+            yield each * (fold != held_out), each * (fold == held_out)
         return
     if folds > data.total:
         raise ParameterError(f"folds must not exceed the number of observations ({data.total}), got {folds}")
@@ -150,8 +186,11 @@ def _parts(data: Dataset, folds: int, rng: np.random.Generator) -> Iterator[tupl
         size = (int(data.total) - held_out - 1) // folds + 1  # the first folds get one more where they are not even
         mine = rng.multivariate_hypergeometric(left, size, method="marginals")
         left -= mine
-        yield _weighted(data, weights - mine), _weighted(data, mine)
+        yield weights - mine, mine
 
 
-def _weighted(data: Dataset, weights: NDArray[np.int64]) -> Dataset:
-    return type(data)(data.names, data.levels, data.codes, weights)
+def _part(data: Dataset, counts: Counts) -> Dataset:
+    """Return the rows that count, each as much as it does."""
+    if data.weights is None:
+        return data.take(counts > 0)
+    return Dataset(data.names, data.levels, data.codes, counts, data.codings)

@@ -24,6 +24,7 @@ shows the message can write them as its reader would: `str` as in Python, the co
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -44,17 +45,53 @@ class Setting:
     value: Any
 
     def __str__(self) -> str:
-        return f"{self.option}={_quoted(self.value)}"
+        return self.code(SHOWN_ITEMS)
+
+    def code(self, most: int | None = None) -> str:
+        """Write it as Python takes it, with at most so many items of a list (then it is only to be read)."""
+        return f"{self.option}={_quoted(self.value, most)}"
+
+    def flags(self, most: int | None = None) -> str:
+        """Write it as the command line takes it: a flag is repeated for every item of a list.
+
+        >>> Setting("drop", ["id", "-x"]).flags(), Setting("discretize", {"*": "quantile", "age": [18, 65]}).flags()
+        ('--drop id --drop=-x', '--discretize quantile --discretize age=18,65')
+        """
+        if self.option == "levels":
+            is_file = isinstance(self.value, str)
+            return f"--levels {shlex.quote(self.value) if is_file else 'FILE (a JSON object, name -> list of levels)'}"
+        if self.option == "codes":
+            return "--codes" if self.value else "--labels"
+        items = self.value[:most] if isinstance(self.value, list) else [self.value]
+        if isinstance(self.value, Mapping):
+            items = [_way_text(str(name), way) for name, way in self.value.items()]
+        flag = {"missing_values": "--missing-value"}.get(self.option, f"--{self.option.replace('_', '-')}")
+        texts = [str(item) for item in items]
+        return " ".join(f"{flag}{'=' if text.startswith('-') else ' '}{shlex.quote(text)}" for text in texts)
 
 
-def _quoted(value: Any) -> str:
-    """Write a value in Python's notation with double quotes; long lists are cut short."""
+def _way_text(name: str, way: Any) -> str:
+    """Write how a column is to be cut, or, for the name "*", all others."""
+    text = str(way)
+    if isinstance(way, list | tuple):
+        text = ",".join(f"{point:.15g}" for point in way)
+    elif isinstance(way, int):
+        text = f"quantile({way})"
+    return text if name == "*" else f"{name}={text}"
+
+
+def _quoted(value: Any, most: int | None) -> str:
+    """Write a value in Python's notation with double quotes; lists longer than `most` are cut short."""
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_quoted(key)}: {_quoted(item)}" for key, item in value.items()) + "}"
+        return "{" + ", ".join(f"{_quoted(key, most)}: {_quoted(item, most)}" for key, item in value.items()) + "}"
+    if isinstance(value, tuple):
+        return "(" + ", ".join(_quoted(item, most) for item in value) + ")"
     if isinstance(value, list):
-        items = [*value[:SHOWN_ITEMS], "..."] if len(value) > SHOWN_ITEMS else value
-        return "[" + ", ".join("..." if item == "..." else _quoted(item) for item in items) + "]"
-    return str(value) if isinstance(value, bool) else json.dumps(value, ensure_ascii=False)
+        items = [*value[:most], "..."] if most is not None and len(value) > most else value
+        return "[" + ", ".join("..." if item == "..." and most else _quoted(item, most) for item in items) + "]"
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    return repr(value)
 
 
 class Message(Exception):  # noqa: N818 - not yet an error
@@ -94,7 +131,15 @@ class MapdagError(Message):
 
 
 class DataError(MapdagError, ValueError):
-    """A table cannot be used as it is."""
+    """A table cannot be used as it is.
+
+    Attributes
+    ----------
+    remedy : tuple of Setting
+        The options that settle everything that is wrong, each by its most likely way out; empty where none do.
+    """
+
+    remedy: tuple[Setting, ...] = ()
 
 
 class GraphError(MapdagError, ValueError):

@@ -22,6 +22,8 @@ from numba import njit, typeof, types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from mapdag.compiling import announce
+
 F = TypeVar("F")
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -62,6 +64,8 @@ def _drop_stale_caches(package: Path) -> None:
     stamp.parent.mkdir(exist_ok=True)  # it is not there yet where Python is told to write no bytecode
     stamp.write_text(_times(package, files), encoding="utf-8")
 
+
+announce()
 
 # Where the package cannot be written to, it does not change either.
 with contextlib.suppress(OSError):

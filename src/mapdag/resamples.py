@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,11 +13,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from mapdag.checks import check_whole
-from mapdag.data import as_dataset
+from mapdag.data import as_dataset, split_options
 from mapdag.errors import CycleError, ParameterError
 from mapdag.graphs import DAG
+from mapdag.notices import said_once
 from mapdag.objective import DEFAULT, parse
-from mapdag.search import Plan
+from mapdag.progress import OnCount, shown
+from mapdag.public import public
+from mapdag.search import Plan, SearchOptions
+from mapdag.tables import SHOWN, Column, Table, Tabular
+from mapdag.wording import plural
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,7 +30,6 @@ if TYPE_CHECKING:
 
     from mapdag.contracts import Likelihood, Objective
     from mapdag.data import Dataset
-    from mapdag.search import SearchOptions
 
     Floats = NDArray[np.float64]
 
@@ -40,7 +44,7 @@ class Strength(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Bootstrap:
+class Bootstrap(Tabular):
     """Frequencies of arcs in graphs learned from resampled rows.
 
     Attributes
@@ -49,7 +53,8 @@ class Bootstrap:
     objective : Objective
     replicates : int
     halves : int64 array (N, N)
-        In how many graphs the equivalence class has the arc i -> j, times two; an undirected edge counts once each way.
+        In how many graphs the equivalence class, with the directions that constraints add, has the arc i -> j, times
+        two; an undirected edge counts once each way.
     """
 
     nodes: tuple[str, ...]
@@ -97,14 +102,16 @@ class Bootstrap:
 
         Each pair is listed once, in the direction it took more often.
         """
+        return [Strength(*arc) for arc in self._ranked(above)]
+
+    def _ranked(self, above: float) -> Iterator[tuple[str, str, float, float]]:
         strength, direction = self.strength, self.direction
-        found = [
-            Strength(self.nodes[i], self.nodes[j], float(strength[i, j]), float(direction[i, j]))
-            for i in range(len(self.nodes))
-            for j in range(len(self.nodes))
-            if strength[i, j] > above and (direction[i, j] > 0.5 or (direction[i, j] == 0.5 and i < j))
-        ]
-        return sorted(found, key=lambda arc: (-arc.strength, -arc.direction))
+        upper = np.triu(np.ones(strength.shape, dtype=bool), 1)
+        i, j = np.nonzero((strength > above) & ((direction > 0.5) | ((direction == 0.5) & upper)))
+        order = np.lexsort((-direction[i, j], -strength[i, j]))  # equals stay in the order of the nodes
+        i, j = i[order], j[order]
+        names = np.array(self.nodes, dtype=object)
+        return zip(names[i], names[j], strength[i, j].tolist(), direction[i, j].tolist(), strict=True)
 
     def averaged(self, threshold: float | None = None) -> DAG:
         """Build the averaged network: the arcs above the threshold, strongest first, unless they close a cycle.
@@ -125,15 +132,26 @@ class Bootstrap:
                 continue
         return dag
 
-    def __str__(self) -> str:
-        limit = self.threshold
-        lines = [
-            f"{arc.strength:8.3f} {arc.direction:9.3f}  {arc.start} -> {arc.end}" for arc in self.arcs(above=limit)
-        ]
-        head = f"{self.objective}, {self.replicates} replicates, threshold {limit:.3f}"
-        return "\n".join([head, "strength direction", *lines])
+    def to_table(self, most: int | None = None, *, above: float = 0.0) -> Table:
+        """Return a row for each pair that was adjacent in more than `above` of the graphs, strongest first."""
+        arcs = self.arcs(above)
+        shown = arcs[:most]
+        return Table(
+            [
+                Column("start", [arc.start for arc in shown]),
+                Column("end", [arc.end for arc in shown]),
+                Column("strength", np.array([arc.strength for arc in shown]), ".3f", right=True),
+                Column("direction", np.array([arc.direction for arc in shown]), ".3f", right=True),
+            ],
+            title=f"{self.objective}, {plural(self.replicates, 'replicate')}, threshold {self.threshold:.3f}",
+            left=len(arcs) - len(shown),
+        )
+
+    def _shown(self) -> Table:
+        return self.to_table(SHOWN, above=self.threshold)
 
 
+@public(SearchOptions)
 def bootstrap(
     data: Any,
     objective: str | Objective | Likelihood = DEFAULT,
@@ -141,7 +159,7 @@ def bootstrap(
     R: int = 200,  # noqa: N803 - the name every textbook uses
     seed: int = 0,
     threads: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: OnCount | bool | None = None,
     **options: Unpack[SearchOptions],
 ) -> Bootstrap:
     """Learn from R resamples of the rows, to see how strong each arc is and how sure its direction.
@@ -156,10 +174,11 @@ def bootstrap(
         Each resample has its own stream of random numbers: the result does not depend on the number of threads.
     threads : int, optional
         Resamples to learn from at a time; as many as there are cores unless given.
-    progress : callable, optional
-        Called with the number of resamples done and R.
+    progress : bool or callable
+        True shows a bar; a function is called with the number of resamples done and R.
     **options
-        As in `learn`.
+        As in `learn`. Where ``discretize`` chooses the cuts of continuous columns, it does so once, from the whole
+        table: the resamples share them.
 
     Examples
     --------
@@ -174,23 +193,26 @@ def bootstrap(
     """
     check_whole("R", R, least=1)
     workers = check_whole("threads", threads or os.cpu_count() or 1, least=1)
-    table, goal = as_dataset(data), parse(objective)
+    reading, searching = split_options(options)
+    goal = parse(objective)
     cancel = threading.Event()
-    plan = Plan.make(**options, seed=seed, threads=1).changed(cancel=cancel)
-    streams = np.random.SeedSequence(seed).spawn(R)
-    total = np.zeros((table.n_columns, table.n_columns), dtype=np.int64)
-    pool = ThreadPoolExecutor(min(workers, R))
-    try:
-        jobs = pool.map(lambda stream: _halves(resample(table, stream), goal, plan, stream), streams)
-        for done, halves in enumerate(jobs, 1):
-            total += halves
-            if progress is not None:
-                progress(done, R)
-    except BaseException:
-        cancel.set()  # those that are running
-        raise
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+    plan = Plan.make(**searching, seed=seed, threads=1).changed(cancel=cancel)
+    with said_once() as call, shown(progress, lambda bar: bar.counter("resamples")) as tell:
+        table = as_dataset(data, **reading)
+        streams = np.random.SeedSequence(seed).spawn(R)
+        total = np.zeros((table.n_columns, table.n_columns), dtype=np.int64)
+        pool = ThreadPoolExecutor(min(workers, R), initializer=call.join)
+        try:
+            jobs = pool.map(lambda stream: _halves(resample(table, stream), goal, plan, stream), streams)
+            for done, halves in enumerate(jobs, 1):
+                total += halves
+                if tell is not None:
+                    tell(done, R)
+        except BaseException:
+            cancel.set()  # those that are running
+            raise
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
     return Bootstrap(table.names, goal, R, total)
 
 
@@ -205,8 +227,8 @@ def resample(data: Dataset, stream: np.random.SeedSequence) -> Dataset:
 
 
 def _halves(data: Dataset, objective: Objective, plan: Plan, stream: np.random.SeedSequence) -> NDArray[np.int64]:
-    """Arcs of the equivalence class learned from one resample: 2 where i -> j, 1 where i - j."""
+    """Arcs of the class learned from one resample, as constraints direct them: 2 where i -> j, 1 where i - j."""
     seed = int(stream.generate_state(1)[0])
-    cpdag = plan.changed(seed=seed).run(data, [objective])[0].cpdag
-    adjacency = cpdag.to_adjacency().astype(np.int64)
+    learned = plan.changed(seed=seed).run(data, [objective])[0]
+    adjacency = learned.identified.to_adjacency().astype(np.int64)
     return adjacency * np.where(adjacency.T > 0, 1, 2)

@@ -11,8 +11,8 @@ from typing import Annotated, NoReturn
 import typer
 
 import mapdag
-from mapdag.cli import diagnosis, networks, searches, study, theory
-from mapdag.cli.messages import Warnings, in_flags
+from mapdag.cli import check, diagnosis, networks, searches, study, theory, views
+from mapdag.cli.messages import Explained, Warnings, in_flags
 from mapdag.errors import MapdagError, MapdagWarning
 
 app = typer.Typer(
@@ -40,9 +40,9 @@ def _root(
     del version
 
 
-for module in (searches, networks, diagnosis, theory):
+for module in (check, searches, networks, views, diagnosis, theory):
     for command in module.COMMANDS:
-        app.command(command.__name__)(command)
+        app.command(command.__name__, cls=Explained)(command)
 app.add_typer(study.app, name="study")
 
 

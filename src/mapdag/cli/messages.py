@@ -5,12 +5,15 @@ The library's messages name options as Python does, ``drop=["id"]``; here they a
 
 from __future__ import annotations
 
-import shlex
 from typing import Any
 
 import typer
+from typer.core import TyperCommand
 
-from mapdag.errors import SHOWN_ITEMS, MapdagWarning, Message, Setting
+from mapdag.errors import SHOWN_ITEMS, MapdagWarning, Message
+from mapdag.vocabulary import flag_hint
+
+UsageError: Any = typer.BadParameter.__base__  # of the click that typer uses, which may be its own
 
 
 def in_flags(message: Message) -> str:
@@ -23,20 +26,22 @@ def in_flags(message: Message) -> str:
     >>> in_flags(DataError("All at once: ", (Setting("drop", ["id"]), Setting("missing", "drop"))))  # to be pasted
     'All at once: --drop id --missing drop'
     """
-    return message.written(_flags, " ")
+    return message.written(lambda setting: setting.flags(SHOWN_ITEMS), " ")
 
 
-def _flags(setting: Setting) -> str:
-    """Write one setting; a flag is repeated for every item of a list."""
-    if setting.option == "levels":
-        return "--levels FILE (a JSON object, name -> list of levels)"
-    if setting.option == "codes":
-        return "--codes" if setting.value else "--labels"
-    items = setting.value[:SHOWN_ITEMS] if isinstance(setting.value, list) else [setting.value]
-    if isinstance(setting.value, dict):
-        items = [f"{name}={way}" for name, way in setting.value.items()]
-    flag = {"missing_values": "--missing-value"}.get(setting.option, f"--{setting.option.replace('_', '-')}")
-    return " ".join(f"{flag} {shlex.quote(str(item))}" for item in items)
+class Explained(TyperCommand):
+    """A command that says what flags it does not have are called."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Take the arguments apart."""
+        try:
+            return super().parse_args(ctx, args)
+        except UsageError as error:
+            flag = getattr(error, "option_name", None)
+            hint = flag_hint(flag, [name for option in self.params for name in option.opts]) if flag else ""
+            if hint:
+                error.message, error.possibilities = f"No such option: {flag}; {hint}", []
+            raise
 
 
 class Warnings:

@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 import mapdag as md
-from mapdag.cli.display import columns
 from mapdag.cli.options import (
     DEFAULT_SCORES,
     Json,
@@ -30,6 +29,7 @@ from mapdag.cli.options import (
     with_isolated,
 )
 from mapdag.errors import MapdagError
+from mapdag.wording import columns, plural
 
 
 @takes(read_table=table_options)
@@ -82,7 +82,7 @@ def fit(
     if json:
         print_json({"out": out, "parameters": fitted.n_parameters, "log_likelihood": value})
     else:
-        typer.echo(f"{fitted.n_parameters} parameters, log-likelihood {value:.4f}, written to {out}")
+        typer.echo(f"{plural(fitted.n_parameters, 'parameter')}, log-likelihood {value:.4f}, written to {out}")
 
 
 def sample(
@@ -99,7 +99,7 @@ def sample(
     if json:
         print_json({"out": out, "rows": data.n_rows, "columns": data.n_columns})
     else:
-        typer.echo(f"{data.n_rows} rows of {data.n_columns} columns written to {out}")
+        typer.echo(f"{plural(data.n_rows, 'row')} of {plural(data.n_columns, 'column')} written to {out}")
 
 
 def compare(
@@ -108,7 +108,7 @@ def compare(
     report: Report = None,
     json: Json = False,
 ) -> None:
-    """Compare two graphs: structural Hamming distance, arcs found, missed and made up."""
+    """Compare two graphs: structural Hamming distance; arcs of A that B lacks (missing), those it has more (extra)."""
     check_page(report, drawn=True)
     first, second = load_graph(a), load_graph(b)
     first, second = with_isolated(first, a, second.nodes), with_isolated(second, b, first.nodes)
@@ -119,7 +119,7 @@ def compare(
         typer.echo(str(found) + (f"\nwritten to {report}" if report is not None else ""))
         return
     names = ["shd", "hamming", "precision", "recall", "f1", "skeleton_precision", "skeleton_recall", "skeleton_f1"]
-    counts = ["true_positives", "false_positives", "false_negatives", "reversed"]
+    counts = ["missing", "extra", "reversed", "true_positives", "false_positives", "false_negatives"]
     print_json({name: getattr(found, name) for name in (*names, *counts)})
 
 

@@ -11,8 +11,9 @@ import shlex
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
@@ -20,7 +21,8 @@ import mapdag as md
 from mapdag.errors import FormatError, MapdagError
 
 if TYPE_CHECKING:
-    from mapdag import DAG, BayesianNetwork, Dataset
+    from mapdag import DAG, BayesianNetwork, Dataset, Result
+    from mapdag.data import ReadingOptions
 
 
 def option(name: str, metavar: str, explanation: str) -> Any:
@@ -43,16 +45,58 @@ Scores: TypeAlias = Annotated[
 DEFAULT_SCORE = "Support(m=3)+MU(c=1)+BDs(alpha=1)"  # str(mapdag.objective.DEFAULT), which takes longer to load
 DEFAULT_SCORES = [DEFAULT_SCORE]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one machine-readable object.")]
-Out: TypeAlias = Annotated[str | None, option("--out", "FILE", "Write the result here.")]
+# What `mapdag.io` and `mapdag.plots` write, which take longer to load; any but pictures may be gzipped.
+NETWORK_FILES = (".bif", ".json")
+GRAPH_FILES = (".json", ".dot", ".gv", ".txt", ".modelstring", ".csv")
+PICTURE_FILES = (".svg", ".png", ".pdf")
+Out: TypeAlias = Annotated[
+    str | None,
+    option(
+        "--out",
+        "FILE",
+        f"Write the result here: the fitted network as {', '.join(NETWORK_FILES)}, the graph as "
+        f"{', '.join(name for name in GRAPH_FILES if name not in NETWORK_FILES)}, a picture as "
+        f"{', '.join(PICTURE_FILES)}.",
+    ),
+]
+OutGraph: TypeAlias = Annotated[
+    str | None,
+    option(
+        "--out",
+        "FILE",
+        f"Write the averaged network here: as {', '.join(GRAPH_FILES)}, a picture as {', '.join(PICTURE_FILES)}.",
+    ),
+]
 Report: TypeAlias = Annotated[str | None, option("--report", "FILE", "Write a page to look at in a browser: .html.")]
 Seed: TypeAlias = Annotated[int, option("--seed", "S", "Seed of whatever is random.")]
 
 
-class ReadTable(Protocol):
-    """Reads the table of a command; where a network is given, with its levels unless others are declared."""
+@dataclass(frozen=True)
+class ReadTable:
+    """Reads the table of a command.
+
+    Attributes
+    ----------
+    source : str or bytes
+        The table, or what a pipe gave.
+    like : str, optional
+        The network that declares levels.
+    options : mapping
+        The other options of `mapdag.read`.
+    """
+
+    source: str | bytes
+    like: str | None
+    options: ReadingOptions
+
+    def reading(self, network: BayesianNetwork | None = None) -> ReadingOptions:
+        """Options of `mapdag.read`; the levels of a network that is given unless others are declared."""
+        declared = network if self.options.get("levels") is None else None
+        return {**self.options, "like": declared if self.like is None else load_network(self.like)}
 
     def __call__(self, network: BayesianNetwork | None = None) -> Dataset:
-        """Read it."""
+        """Read the table."""
+        return md.read(self.source, **self.reading(network))
 
 
 #: Gives the options of `mapdag.learn` for a table.
@@ -79,46 +123,46 @@ def table_options(  # noqa: PLR0917 - typer calls it by keyword
         option(
             "--discretize",
             "[COLUMN=]METHOD",
-            "quantile, interval or hartemink, quantile(4) for 4 bins, for all continuous columns, or for one; or "
-            "cut points for one: age=40,60.",
+            "quantile, interval or hartemink, quantile(4) for 4 bins, for all continuous columns, and for single ones; "
+            "or cut points for one: age=40,60; or age=none, not to cut it. Repeatable.",
         ),
     ] = [],  # noqa: B006
     weights: Annotated[str | None, option("--weights", "COLUMN", "Column that counts or weighs the rows.")] = None,
-    max_levels: Annotated[int, option("--max-levels", "K", "More levels are taken for a mistake.")] = 256,
+    max_levels: Annotated[
+        int | None, option("--max-levels", "K", "So many levels are meant; more (by default 256) are a mistake.")
+    ] = None,
     separator: Annotated[str | None, option("--separator", "C", "Between the fields of a text.")] = None,
     encoding: Annotated[str | None, option("--encoding", "NAME", "Encoding of a text file.")] = None,
 ) -> ReadTable:
     """Make the function that reads the table a command works on."""
     if levels is not None and like is not None:
         raise MapdagError("--levels and --like both declare levels: give one of them")
-
-    def load(network: BayesianNetwork | None = None) -> Dataset:
-        declared = load_network(like) if like is not None else None if levels is not None else network
-        return md.read(
-            data,
-            levels=levels,
-            like=declared,
-            codes=codes,
-            missing=missing,  # type: ignore[arg-type]  # checked there
-            missing_values=missing_value,
-            drop=drop,
-            discretize=_methods(discretize),
-            weights=weights,
-            max_levels=max_levels,
-            separator=separator,
-            encoding=encoding,
-        )
-
-    return load
+    options: ReadingOptions = {
+        "levels": levels,
+        "codes": codes,
+        "missing": missing,  # type: ignore[typeddict-item]  # checked there
+        "missing_values": missing_value,
+        "drop": drop,
+        "discretize": _methods(discretize),
+        "weights": weights,
+        "max_levels": max_levels,
+        "separator": separator,
+        "encoding": encoding,
+    }
+    path = Path(data)
+    is_pipe = path.exists() and not path.is_file() and not path.is_dir()  # which can be read only once
+    return ReadTable(path.read_bytes() if is_pipe else data, like, options)
 
 
 def _methods(given: list[str]) -> Any:
-    """One method for all continuous columns, or methods by column."""
+    """One method for all continuous columns, ways for single ones, or both."""
     by_column = {name: _way(way) for name, _, way in (item.rpartition("=") for item in given if "=" in item)}
     general = [item for item in given if "=" not in item]
-    if len(general) > 1 or (general and by_column):
-        raise MapdagError("--discretize takes one method for all columns, or COLUMN=METHOD for each")
-    return general[0] if general else by_column or None
+    if len(general) > 1:
+        raise MapdagError("--discretize takes one method for all columns, and COLUMN=METHOD for single ones")
+    if not by_column:
+        return general[0] if general else None
+    return {"*": general[0], **by_column} if general else by_column
 
 
 def _way(text: str) -> str | list[float]:
@@ -201,13 +245,34 @@ def takes(**groups: Callable[..., Any]) -> Callable[[Callable[..., None]], Calla
     return decorate
 
 
-def check_out(path: str | None, *kinds: Literal["graph", "network", "table"]) -> None:
+def check_out(path: str | None, *kinds: Literal["graph", "network", "picture", "table"]) -> None:
     """Refuse a file that cannot be written, or for which there is no format, before the work begins."""
     if path is not None:
         from mapdag import io
 
-        suffixes = {"graph": io.GRAPH_SUFFIXES, "network": io.NETWORK_SUFFIXES, "table": io.TABLE_SUFFIXES}
-        io.check_writable(path, [suffix for kind in kinds for suffix in suffixes[kind]])
+        suffixes = {
+            "graph": io.GRAPH_SUFFIXES,
+            "network": io.NETWORK_SUFFIXES,
+            "picture": PICTURE_FILES,
+            "table": io.TABLE_SUFFIXES,
+        }
+        io.check_writable(path, list(dict.fromkeys(suffix for kind in kinds for suffix in suffixes[kind])))
+        if _is_picture(path):
+            from mapdag.plots import check_installed
+
+            check_installed()
+
+
+def _is_picture(path: str) -> bool:
+    return path.lower().endswith(PICTURE_FILES)
+
+
+def write_drawable(graph: DAG | Result, path: str) -> None:
+    """Write a graph as a picture, or in the format of graphs that its name tells."""
+    if _is_picture(path):
+        graph.plot(path)
+    else:
+        md.write_graph(graph if isinstance(graph, md.DAG) else graph.dag, path)
 
 
 def check_page(path: str | None, *, drawn: bool = False) -> None:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import mapdag as md
-from mapdag.cli.display import count_line, live_line, search_line
 from mapdag.cli.options import (
     DEFAULT_SCORE,
     DEFAULT_SCORES,
     Json,
     Out,
+    OutGraph,
     ReadTable,
     Report,
     Scores,
@@ -26,8 +26,11 @@ from mapdag.cli.options import (
     search_options,
     table_options,
     takes,
+    write_drawable,
 )
 from mapdag.errors import MapdagError
+from mapdag.progress import bar
+from mapdag.wording import plural
 
 if TYPE_CHECKING:
     from mapdag import DAG, Bootstrap, Result
@@ -50,7 +53,7 @@ def learn(
     for name, given in (("--out", out), ("--report", report), ("--bootstrap", bootstrap or None)):
         if given is not None and len(score) > 1:
             raise MapdagError(f"{name} takes the result of one --score, got several")
-    check_out(out, "graph", "network")
+    check_out(out, "graph", "network", "picture")
     check_page(report, drawn=True)
     objectives = [md.parse(each) for each in score]
     from mapdag.search.warmup import warm_up
@@ -58,10 +61,10 @@ def learn(
     warm_up()
     table = read_table()
     options, strengths = search(table), None
-    with live_line(quiet=json) as show:
-        results = md.learn(table, objectives, progress=search_line(show), **options)
+    with bar(quiet=json, lines=False) as shown:
+        results = md.learn(table, objectives, progress=shown.search, **options)
         if bootstrap:
-            tell = count_line(show, "resamples")
+            tell = shown.counter("resamples")
             strengths = md.bootstrap(table, objectives[0], R=bootstrap, progress=tell, **options)
     # What was found is shown before it is written: that may fail.
     if json:
@@ -85,14 +88,14 @@ def bootstrap(
     score: Annotated[str, option("--score", "EXPR", "Objective.")] = DEFAULT_SCORE,
     replicates: Annotated[int, typer.Option("-R", "--replicates", metavar="R", help="Resamples.")] = 200,
     threshold: Annotated[float | None, typer.Option("--threshold", help="Instead of the one found from data.")] = None,
-    out: Out = None,
+    out: OutGraph = None,
     json: Json = False,
 ) -> None:
     """Say how strong each arc is, by learning from resampled rows; --out takes the averaged network."""
-    check_out(out, "graph")
+    check_out(out, "graph", "picture")
     table = read_table()
-    with live_line(quiet=json) as show:
-        found = md.bootstrap(table, score, R=replicates, progress=count_line(show, "resamples"), **search(table))
+    with bar(quiet=json, lines=False) as shown:
+        found = md.bootstrap(table, score, R=replicates, progress=shown.counter("resamples"), **search(table))
     averaged = found.averaged(threshold)
     if json:
         print_json(
@@ -105,9 +108,10 @@ def bootstrap(
             }
         )
     else:
-        typer.echo(f"{found}\naveraged network: {averaged.n_arcs} arcs")
+        typer.echo(str(found.to_table(above=found.threshold if threshold is None else threshold)))
+        typer.echo(f"averaged network: {plural(averaged.n_arcs, 'arc')}")
     if out is not None:
-        md.write_graph(averaged, out)
+        write_drawable(averaged, out)
 
 
 @takes(read_table=table_options, search=search_options)
@@ -121,9 +125,12 @@ def cv(
 ) -> None:
     """Compare objectives by the log-likelihood of held-out rows."""
     table = read_table()
-    with live_line(quiet=json) as show:
-        tell = count_line(show, "folds")
-        found = md.cross_validate(table, score, folds=folds, alpha=alpha, progress=tell, **search(table))
+    with bar(quiet=json, lines=False) as shown:
+        options = {**search(table), "folds": folds, "alpha": alpha, "progress": shown.counter("folds")}
+        if read_table.options["discretize"] is None:
+            found = md.cross_validate(table, score, **options)
+        else:  # the table itself, so that each fold is cut for itself
+            found = md.cross_validate(read_table.source, score, **read_table.reading(), **options)
     if not json:
         typer.echo(str(found))
         return
@@ -156,10 +163,10 @@ def alpha(
 
     table = read_table()
     plan = Plan.make(**search(table), catch_interrupt=False)
-    with live_line(quiet=json) as show:
+    with bar(quiet=json, lines=False) as shown:
 
         def once(value: float) -> DAG:
-            show(f"alpha = {value:g}")
+            shown.show(f"alpha = {value:g}")
             return plan.run(table, [md.BDeu(value)])[0].dag
 
         path = find_alpha_star(table, once, start=first, max_rounds=rounds)
@@ -179,13 +186,13 @@ def alpha(
 
 
 def _write(result: Result, out: str) -> None:
-    """Write the fitted network where the file's format holds one, otherwise the graph."""
+    """Write the fitted network where the file's format holds one, otherwise the graph, or its picture."""
     from mapdag.io import NETWORK_SUFFIXES
 
     if out.lower().endswith(NETWORK_SUFFIXES):
         md.write_network(result.fit(), out)
     else:
-        md.write_graph(result.dag, out)
+        write_drawable(result, out)
 
 
 def _as_json(result: Result, strengths: Bootstrap | None) -> dict[str, Any]:
@@ -220,7 +227,7 @@ def _describe(result: Result, strengths: Bootstrap | None) -> str:
         width = max(map(len, arcs), default=0)
         found = [float(known[index[a], index[b]]) for a, b in result.dag.arcs]
         arcs = [f"{arc:{width}}  {strength:.3f}" for arc, strength in zip(arcs, found, strict=True)]
-        arcs.append(f"strengths from {strengths.replicates} resamples, threshold {strengths.threshold:.3f}")
+        arcs.append(f"strengths from {plural(strengths.replicates, 'resample')}, threshold {strengths.threshold:.3f}")
     return "\n".join([str(result), *arcs])
 
 

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from mapdag.cli.display import columns as align
-from mapdag.cli.display import live_line
 from mapdag.cli.options import Json, check_page, command_line, option, print_json
 from mapdag.errors import MissingExtraError
+from mapdag.progress import bar
+from mapdag.wording import columns as align
+from mapdag.wording import duration, plural
 
 if TYPE_CHECKING:
     from mapdag.paper.report import Report
@@ -84,14 +85,12 @@ def run(  # noqa: PLR0917 - typer calls it by keyword
 @contextmanager
 def _progress() -> Iterator[Callable[[Progress], None]]:
     """Show how far a run is: in place on a terminal, otherwise a line now and then."""
-    from mapdag.study.progress import duration
-
-    with live_line(quiet=False) as show:
+    with bar(lines=False) as shown:
         last = time.monotonic()
 
         def tell(progress: Progress) -> None:
             nonlocal last
-            show(str(progress))
+            shown.show(str(progress))
             if not sys.stderr.isatty() and time.monotonic() - last > _EVERY:
                 last = time.monotonic()
                 typer.echo(f"{duration(progress.seconds)}: {progress}", err=True)
@@ -103,7 +102,6 @@ def _progress() -> Iterator[Callable[[Progress], None]]:
 def show_status(directory: Directory, json: Json = False) -> None:
     """Say what is done of the design that a directory was last run with."""
     from mapdag.study import status
-    from mapdag.study.progress import duration
 
     found = status(directory)
     if json:
@@ -120,7 +118,8 @@ def show_status(directory: Directory, json: Json = False) -> None:
     for each in found.runs:
         seconds = duration(float(each["seconds"]))  # type: ignore[arg-type]
         typer.echo(
-            f"run {each['id']}: {each['started']}, {each['cells']} cells in {seconds}, {each['workers']} workers"
+            f"run {each['id']}: {each['started']}, {plural(int(each['cells']), 'cell')} in {seconds}, "  # type: ignore[call-overload]
+            f"{plural(int(each['workers']), 'worker')}"  # type: ignore[call-overload]
         )
 
 
@@ -191,7 +190,7 @@ def _write_files(found: Report, out: str) -> None:
         files += write_figures(found, Path(out) / "figures")
     except MissingExtraError as error:
         typer.echo(f"mapdag: warning: no figures: {error}", err=True)
-    typer.echo(f"{len(files)} files written to {out}")
+    typer.echo(f"{plural(len(files), 'file')} written to {out}")
 
 
 @app.command("export")
@@ -202,7 +201,7 @@ def export(
     """Write all rows to one file."""
     from mapdag.study.export import export as write_rows
 
-    typer.echo(f"{write_rows(directory, out):,} rows written to {out}")
+    typer.echo(f"{plural(write_rows(directory, out), 'row')} written to {out}")
 
 
 @app.command("merge")
@@ -214,4 +213,4 @@ def merge(
     from mapdag.study.store import merge as merge_results
 
     for source, cells in merge_results(directories, out).items():
-        typer.echo(f"{source}: {cells:,} new cells")
+        typer.echo(f"{source}: {plural(cells, 'new cell')}")

@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from mapdag.cli.display import columns, live_line
 from mapdag.cli.options import Json, Seed, option, print_json
 from mapdag.errors import FileError
+from mapdag.progress import bar
+from mapdag.wording import columns
 
 
 def theory(
@@ -31,8 +32,8 @@ def theory(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(f"{out}: {error.strerror}") from error
-    with live_line(quiet=json) as show:
-        made = make_figures(folder, quick=quick, seed=seed, show=show)
+    with bar(quiet=json, lines=False) as shown:
+        made = make_figures(folder, quick=quick, seed=seed, show=shown.show)
     if json:
         print_json({"out": str(folder), "parts": [each._asdict() for each in made]})
         return

@@ -1,12 +1,27 @@
 """Tables of categories: `read` makes a `Dataset` from any table, `discretize` finds where to cut continuous columns.
 
-`as_dataset` is for functions that take either.
+`check` looks at a table before that. `as_dataset` is for functions that take either, with the options of `read`
+(`ReadingOptions`) for the latter.
 """
 
+from mapdag.data.check import Check, ColumnCheck, check
 from mapdag.data.codings import Coding
 from mapdag.data.cuts import Cuts
 from mapdag.data.dataset import Dataset
 from mapdag.data.discretization import discretize
+from mapdag.data.options import ReadingOptions, split_options
 from mapdag.data.reader import as_dataset, read
 
-__all__ = ["Coding", "Cuts", "Dataset", "as_dataset", "discretize", "read"]
+__all__ = [
+    "Check",
+    "Coding",
+    "ColumnCheck",
+    "Cuts",
+    "Dataset",
+    "ReadingOptions",
+    "as_dataset",
+    "check",
+    "discretize",
+    "read",
+    "split_options",
+]

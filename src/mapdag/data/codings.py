@@ -79,6 +79,19 @@ def kept_codings(codings: Mapping[str, Coding], names: Iterable[str]) -> Sealed[
     return Sealed({name: codings[name] for name in names if codings.get(name, TEXT) != TEXT})
 
 
+def interval_levels(edges: Sequence[float], levels: Sequence[str]) -> list[str]:
+    """Return the level that each interval of a column that was cut has.
+
+    Its name among the levels, in whatever order; where the levels have names of their own, they are in the order of the
+    intervals.
+
+    >>> interval_levels((0.0, 40.0, 90.0), ("(40,90]", "[0,40]")), interval_levels((0.0, 40.0, 90.0), ("young", "old"))
+    (['[0,40]', '(40,90]'], ['young', 'old'])
+    """
+    names = Cuts({"": edges}).labels("")
+    return list(names if set(names) & set(levels) else levels[: len(names)])
+
+
 def cuts_of(codings: Mapping[str, Coding]) -> Cuts:
     """Return where columns were cut, those that were."""
     return Cuts({name: coding.edges for name, coding in codings.items() if coding.edges is not None})

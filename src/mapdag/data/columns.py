@@ -47,7 +47,6 @@ class Column:
     texts: Sequence[str | None] | None = None  # by position; None where missing, or in no row; they may repeat
     values: NDArray[Any] | None = None  # of a numeric column, NaN for None; their text is made only if somebody asks
     declared: Sequence[str] | None = None  # the levels that the column's own type declares, in order
-    blanks: bool = False  # whether blanks around the labels mean nothing, as in a text file
     coding: Coding = TEXT  # what the table says the values are; what only looks like numbers is text
     note: str = ""  # what a nested column holds
     rows: NDArray[np.intp] | None = None  # where the rows were in the table, if some were left out
@@ -192,7 +191,8 @@ def _from_integers(name: str, values: NDArray[Any]) -> Column:
     return Column(name, "number", index, texts=labels, values=floats, coding=Coding("integer"))
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
+    """Tell whether a value is one of those that stand for none."""
     if value is None or type(value).__name__ in {"NAType", "NaTType"}:
         return True
     return isinstance(value, float | np.floating | np.datetime64) and value != value  # noqa: PLR0124
@@ -211,7 +211,7 @@ def from_objects(name: str, values: Sequence[Any]) -> Column:
     except TypeError:  # a value without a hash: a list, a dict, a set
         unhashable = next((value for value in values if type(value).__hash__ is None), values[0])
         return _nested(name, f"{type(unhashable).__name__} values", len(values))
-    distinct = [None if _is_missing(value) else value for _, value in positions]
+    distinct = [None if is_missing(value) else value for _, value in positions]
     present = [value for value in distinct if value is not None]
     if any(isinstance(value, bytes | tuple | frozenset) for value in present):
         return _nested(name, f"{type(present[0]).__name__} values", len(values))

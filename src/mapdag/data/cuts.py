@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -17,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mapdag.data.problems import unknown_names
-from mapdag.errors import CapacityError, MapdagWarning, ParameterError
+from mapdag.errors import CapacityError, ParameterError
+from mapdag.notices import warn
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -97,11 +97,9 @@ class Cuts(Mapping[str, tuple[float, ...]]):
         edges, numbers = self._of(name), np.asarray(values, dtype=np.float64)
         outside = int(np.count_nonzero((numbers < edges[0]) | (numbers > edges[-1])))
         if outside:
-            warnings.warn(
+            warn(
                 f"{outside:,} values of {name!r} lie outside [{_edge_text(edges[0])},{_edge_text(edges[-1])}], "
                 "the range of the table that the cuts were chosen from: they count for the first and the last interval",
-                MapdagWarning,
-                stacklevel=2,
             )
         return np.searchsorted(np.array(edges[1:-1]), numbers, side="left")
 

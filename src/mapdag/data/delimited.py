@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import io
 import re
-import warnings
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -20,7 +19,8 @@ from mapdag.data.columns import Column, from_objects, from_polars, own_categoric
 from mapdag.data.dialect import Dialect, as_utf8, find_dialect, is_blank, latin, split_by_blanks
 from mapdag.data.problems import listed
 from mapdag.data.source import Source
-from mapdag.errors import DataError, MapdagWarning
+from mapdag.errors import DataError
+from mapdag.notices import warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mapdag.data.content import Content
-    from mapdag.data.levels import ReadOptions
+    from mapdag.data.meanings import ReadOptions
 
 _INTEGER = re.compile(r"0|-?[1-9]\d{0,7}", re.ASCII)
 
@@ -73,12 +73,10 @@ def _without_row_names(source: Source) -> Source:
             f"field cannot be row names, as R writes them: {str(twice)!r} is on more than one row. Write one name per "
             "column"
         )
-    warnings.warn(
+    warn(
         f"{source.called}: every line has {width:,} fields, but the header has {width - 1:,} names: the first field "
         f"({listed([str(value) for value in first[:2]])}, ...), distinct on every row, was taken for R's row names and "
         "left out",
-        MapdagWarning,
-        stacklevel=2,
     )
     return replace(source, names=source.names[1:], parts=source.parts[1:])
 
@@ -86,11 +84,11 @@ def _without_row_names(source: Source) -> Source:
 def _from_series(name: str, series: pl.Series, options: ReadOptions) -> Column:
     # Numbers in great variety: a label for each would take long, and nobody wants them.
     numeric = None if name in options.declared else options.missing_texts
-    return replace(from_polars(name, series, own=True, numeric=numeric), blanks=True)
+    return from_polars(name, series, own=True, numeric=numeric)
 
 
 def _from_cells(name: str, cells: list[str], _: ReadOptions) -> Column:
-    return replace(from_objects(name, cells), blanks=True)
+    return from_objects(name, cells)
 
 
 def _parsed(content: Content, dialect: Dialect, *, integers: bool) -> pl.DataFrame | None:

@@ -10,12 +10,12 @@ import codecs
 import csv
 import io
 import re
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mapdag.data.content import HEAD, Content
-from mapdag.errors import DataError, MapdagWarning, ParameterError, Setting
+from mapdag.errors import DataError, ParameterError, Setting
+from mapdag.notices import warn
 
 _SEPARATORS = ",;\t|"
 _SAMPLE = 1000
@@ -193,11 +193,9 @@ def split_by_blanks(content: Content, dialect: Dialect) -> tuple[Content, Dialec
         return content, find_dialect(content, " ")
     if len(dialect.names) == 1 and 2 * alike >= len(records):
         odd = next(len(record) for record in records if len(record) != width)
-        warnings.warn(
+        warn(
             f"{content.name} was read as a table of one column, {dialect.names[0]!r}: split at the blanks, its header "
             f"has {width:,} fields, but some line has {odd:,}; mend it, or pass separator= if this is one column",
-            MapdagWarning,
-            stacklevel=2,
         )
     return content, dialect
 

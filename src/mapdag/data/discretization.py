@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -12,19 +11,26 @@ import numpy as np
 
 from mapdag.data.codings import Coding
 from mapdag.data.cuts import Cuts, edges_of_splits, hartemink_splits, interval_edges, quantile_splits
-from mapdag.data.levels import Coded, Continuous, ReadOptions, interpret, is_continuous, texts_for_missing
+from mapdag.data.judgement import judge
+from mapdag.data.levels import Coded, Continuous, interpret
+from mapdag.data.meanings import ReadOptions, texts_for_missing
 from mapdag.data.problems import Problems, unknown_names
 from mapdag.data.source import chosen_columns, open_source
-from mapdag.errors import DataError, MapdagWarning, ParameterError
+from mapdag.errors import DataError, ParameterError
+from mapdag.notices import warn
+from mapdag.public import public
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-#: A method by name, as in "quantile" or "interval(5)"; a number of quantiles; or cut points.
-_Way: TypeAlias = "str | int | Sequence[float]"
+#: A method by name, as in "quantile" or "interval(5)"; a number of quantiles; cut points; or none, for categories.
+_Way: TypeAlias = "str | int | Sequence[float] | None"
 
-#: What `read(discretize=...)` takes: a method for all continuous columns, ways by column, or cuts chosen before.
+#: What `read(discretize=...)` takes: a method for all continuous columns; ways by column, "*" standing for all other
+#: continuous ones; or cuts chosen before.
 Discretization: TypeAlias = "str | Mapping[str, _Way] | Cuts"
+
+_OTHERS = "*"
 
 _METHODS = ("quantile", "interval", "hartemink")
 _NOTATION = re.compile(r"\s*(\w+)\s*(?:\(\s*(\d+)\s*\))?\s*")
@@ -53,30 +59,37 @@ class Discretizer:
 
     default: Method | None = None  # for every column that looks continuous
     columns: Mapping[str, Method | tuple[float, ...]] = field(default_factory=dict)  # for single ones: or the edges
+    uncut: frozenset[str] = frozenset()  # the columns that are categories, even if they look continuous
 
     @classmethod
-    def of(cls, option: Discretization | None) -> Discretizer:
-        """Understand the option `discretize=` of `read`."""
+    def of(cls, option: Discretization | None, names: Collection[str] = ()) -> Discretizer:
+        """Understand the option `discretize=` of `read`, for a table with these columns."""
         if option is None:
             return cls()
         if isinstance(option, str):
             return cls(_method(option))
         if isinstance(option, Cuts):
-            return cls(columns=dict(option))
+            return cls(columns=dict(option)).checked(names)
         if isinstance(option, Mapping):
-            return cls(columns={str(name): _way(str(name), way) for name, way in option.items()})
+            ways = {str(name): _way(str(name), way) for name, way in option.items()}
+            uncut = frozenset(name for name, way in ways.items() if way is None)
+            columns = {name: way for name, way in ways.items() if way is not None}
+            default = None if _OTHERS in names else columns.pop(_OTHERS, None)
+            if isinstance(default, tuple):
+                raise ParameterError(f'discretize: "{_OTHERS}" needs a method, since cut points are of one column')
+            return cls(default, columns, uncut - {_OTHERS} if _OTHERS not in names else uncut).checked(names)
         raise ParameterError(f"discretize must be a method, a mapping from columns or Cuts, got {option!r}")
 
     def knowing(self, edges: Mapping[str, tuple[float, ...]]) -> Discretizer:
         """Return the same with cuts for columns about which nothing was asked."""
         return replace(self, columns={**edges, **self.columns})
 
-    def check(self, names: Iterable[str]) -> None:
-        """Columns to be cut must be there."""
-        known = list(names)
-        unknown = [name for name in self.columns if name not in known]
+    def checked(self, names: Collection[str]) -> Discretizer:
+        """Return the same, if the columns to be cut are there."""
+        unknown = [name for name in (*self.columns, *self.uncut) if name not in names]
         if unknown:
-            raise unknown_names(unknown, known, "discretize")
+            raise unknown_names(unknown, list(names), "discretize")
+        return self
 
     def choose(
         self, continuous: Sequence[Continuous], others: Sequence[Coded], weights: NDArray[Any] | None = None
@@ -116,7 +129,9 @@ def _method(notation: str) -> Method:
     return Method(parts[1]) if parts[2] is None else Method(parts[1], int(parts[2]))
 
 
-def _way(name: str, way: Any) -> Method | tuple[float, ...]:
+def _way(name: str, way: Any) -> Method | tuple[float, ...] | None:
+    if way is None or way == "none":
+        return None
     if isinstance(way, str):
         return _method(way)
     if _is_count(way):
@@ -173,9 +188,7 @@ def _tally(column: Continuous, weights: NDArray[Any] | None) -> _Tally:
 def _warn_few(name: str, tally: _Tally, bins: int) -> None:
     distinct = len(tally.values)
     if distinct < bins:
-        warnings.warn(
-            f"column {name!r} has only {distinct} distinct values: too few for {bins} bins", MapdagWarning, stacklevel=2
-        )
+        warn(f"column {name!r} has only {distinct} distinct values: too few for {bins} bins")
 
 
 def cut(column: Continuous, cuts: Cuts) -> Coded:
@@ -188,6 +201,7 @@ def cut(column: Continuous, cuts: Cuts) -> Coded:
     return Coded(column.name, codes, labels, Coding("integer" if column.whole else "float", cuts[column.name]))
 
 
+@public()
 def discretize(
     table: Any,
     method: str = "quantile",
@@ -245,7 +259,7 @@ def discretize(
     positions = chosen_columns(source, drop)
     wanted = None if columns is None else [columns] if isinstance(columns, str) else list(columns)
     discretizer = Discretizer(chosen) if wanted is None else Discretizer(columns=dict.fromkeys(wanted, chosen))
-    discretizer.check(positions)
+    discretizer.checked(positions)
     options = ReadOptions(
         missing="level",
         missing_values=texts_for_missing(missing_values),
@@ -260,7 +274,10 @@ def discretize(
             continue
         column = source.pop(position, options)
         # Columns that are not to be cut, and whatever is wrong with them, matter to one method only.
-        if method == "hartemink" or name in options.cut or is_continuous(column, options):
+        looks_continuous = (
+            name not in options.cut and column.declared is None and judge(column, options).kind == "numeric"
+        )
+        if method == "hartemink" or name in options.cut or looks_continuous:
             found = interpret(column, options, problems)
             if isinstance(found, Continuous):
                 continuous.append(found)

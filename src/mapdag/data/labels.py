@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 #: they are ordinary categories in many tables; `missing_values=` adds them where they are not.
 MISSING = frozenset({"", "NA", "N/A", "#N/A", "<NA>", "NaN", "nan", "null", "NULL", "?", "."})
 
-#: More distinct numbers than this, not all of them whole, look continuous; more distinct dates, like a time line.
-CONTINUOUS = 10
-
 #: Codes are stored in at most 16 bits.
 MAX_LEVELS = 2**16
 
@@ -38,9 +35,15 @@ Codes: TypeAlias = "NDArray[np.unsignedinteger[Any]]"
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
 _WHOLE = re.compile(r"(-?(?:0|[1-9]\d*))\.0*", re.ASCII)
+_PLAIN = re.compile(r"[+-]?(?:0|[1-9]\d*)?(?:\.\d*)?(?:[eE][+-]?\d+)?", re.ASCII)
+_CLOCK = r"(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?(?:Z|UTC|[AP]M|[+-]\d{2}:?\d{2}))?)?"
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 _DATE = re.compile(
-    r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?(?:Z|UTC|[+-]\d{2}:?\d{2}))?)?", re.ASCII
+    rf"(?:\d{{4}}([-/.])\d{{1,2}}\1\d{{1,2}}|\d{{1,2}}([-/.])\d{{1,2}}\2\d{{2,4}}"
+    rf"|\d{{1,2}}[- ]{_MONTH}[- ]\d{{2,4}}|{_MONTH} \d{{1,2}},? \d{{4}}|{_MONTH} \d{{4}}){_CLOCK}",
+    re.ASCII | re.IGNORECASE,
 )
+_MIDNIGHT = re.compile(r"[T ]00:00:00(?:\.0+)?(?=$|Z|[+-])")
 
 
 def text_of(value: Any) -> str:
@@ -91,7 +94,7 @@ def are_integral(numbers: NDArray[np.float64]) -> bool:
 
 
 def are_dates(labels: Sequence[str]) -> bool:
-    """Tell whether every label is an ISO 8601 date or time stamp."""
+    """Tell whether every label is a date or a time stamp, as people and programs write them."""
     return bool(labels) and all(_DATE.fullmatch(label) for label in labels)
 
 
@@ -102,6 +105,26 @@ def spelling(label: str) -> str:
         return lower
     whole = _WHOLE.fullmatch(label)
     return whole[1] if whole else label
+
+
+def tidied(labels: Sequence[str | None]) -> list[str | None]:
+    """Write the labels of a column of text as those of numbers and truth values are, if all are such.
+
+    So a table has the same labels, whether a program took its cells for numbers before it came here or not.
+
+    >>> tidied(["18.0", "7", None]), tidied(["TRUE", "false"]), tidied(["18.0", "old"]), tidied(["007", "18.0"])
+    (['18', '7', None], ['True', 'False'], ['18.0', 'old'], ['007', '18.0'])
+    """
+    present = {label for label in labels if label is not None}
+    known: Mapping[str, str] = {}
+    if all(label.lower() in {"true", "false"} for label in present):
+        known = {label: label.capitalize() for label in present}
+    elif all(_NUMBER.fullmatch(label) and _PLAIN.fullmatch(label) for label in present):
+        # Whole numbers stay text: they may be longer than a float is exact.
+        known = {label: str(int(label)) if _INTEGER.fullmatch(label) else text_of(float(label)) for label in present}
+    elif all(_MIDNIGHT.search(label) for label in present):
+        known = {label: _MIDNIGHT.sub("", label) for label in present}
+    return [None if label is None else known.get(label, label) for label in labels]
 
 
 class Matcher:

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mapdag.data.codings import TEXT, Coding
-from mapdag.data.labels import (
-    CONTINUOUS,
-    MAX_LEVELS,
-    MISSING,
-    Matcher,
-    are_dates,
-    are_integral,
-    ordered,
-    parse_numbers,
-    spelling,
-    text_of,
-)
+from mapdag.data.judgement import Judgement, judge
+from mapdag.data.labels import MAX_LEVELS, Matcher, ordered, parse_numbers
+from mapdag.data.meanings import code_texts, meanings_of, no_level
 from mapdag.data.problems import Problems, listed, rows_text
 from mapdag.errors import Setting
 
@@ -28,37 +20,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mapdag.data.columns import Column
+    from mapdag.data.meanings import ReadOptions
 
 
-@dataclass(frozen=True)
-class ReadOptions:
-    """What the user said about the columns."""
+#: Values that often mean "not known" where they are not declared.
+_NO_ANSWER = re.compile(
+    r"-|-?9{1,4}|-[1-9]|none|n/?a\.?|unknown|missing|refused|no answer|don'?t know|dk", re.IGNORECASE
+)
 
-    declared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # levels by name; they win over all else
-    closed: bool = False  # whether no level may be added to them
-    codes: bool | None = None  # whether columns with declared levels hold positions in them; None: to be found out
-    missing: Literal["error", "drop", "level"] = "error"  # what to do about missing values
-    missing_values: frozenset[str] = frozenset()  # labels that mean "missing", on top of the usual ones
-    max_levels: int = 256  # the largest number of levels of a column whose levels the user did not declare
-    cut: frozenset[str] = frozenset()  # the columns to be cut into intervals
-    cut_numbers: frozenset[str] = frozenset()  # those with known cuts: to be cut if they hold numbers
-    cut_continuous: bool = False  # whether to cut those that look continuous, too
-
-    @property
-    def missing_texts(self) -> frozenset[str]:
-        """Every label that means "missing" unless it is declared."""
-        return MISSING | self.missing_values | {spelling(text) for text in self.missing_values}
-
-    def cuts(self, column: Column) -> bool:
-        """Tell whether the user wants a column cut."""
-        if column.name in self.cut:
-            return True
-        return column.name in self.cut_numbers and column.numbers(self.missing_texts) is not None
-
-    def expected(self, name: str) -> tuple[str, ...] | None:
-        """Return what a column with declared levels is to hold: their labels or, as codes, "0" to "r-1"."""
-        declared = self.declared.get(name)
-        return _code_texts(len(declared)) if declared is not None and self.codes else declared
+#: Where levels are declared that come from another table or from a network.
+_WHERE = "declare it where these levels come from: read that table, and learn, with "
 
 
 @dataclass
@@ -82,27 +53,22 @@ class Continuous:
     whole: bool = False  # whether the table says that these are whole numbers
 
 
-def texts_for_missing(values: str | Iterable[Any]) -> frozenset[str]:
-    """Understand the option `missing_values`."""
-    return frozenset(text_of(value) for value in ([values] if isinstance(values, str) else values))
-
-
 def interpret(column: Column, options: ReadOptions, problems: Problems) -> Coded | Continuous | None:
     """Find out what one column means, or note what is wrong with it and return None."""
-    if column.kind == "nested":
-        problems.add(column.name, f"holds {column.note}, which cannot be categories")
-        return None
     declared = options.declared.get(column.name)
-    wanted = options.cuts(column)
-    if wanted or (declared is None and column.declared is None and is_continuous(column, options)):
-        if wanted or options.cut_continuous:
+    if options.cuts(column) and column.kind != "nested":
+        return _numbers_of(column, options, problems)
+    if column.kind == "nested" or (declared is None and column.declared is None and column.name not in options.uncut):
+        found = judge(column, options)
+        if found.kind == "numeric" and options.cut_continuous:
             return _numbers_of(column, options, problems)
-        _note_continuous(column, options, problems)
-        return None
+        if not _accepted(column, found, options, problems):
+            return None
     texts = options.expected(column.name)
     labels = meanings_of(column, options, texts)
     levels = texts or _own_levels(column, options, labels)
-    if declared is None and not _plausible(column, options, levels, problems):
+    if declared is None and len(levels) > options.max_levels:
+        _note_many(column, levels, options, problems)
         return None
     coded = encode(column, labels, levels, options, problems)
     if coded is None or not _missing_dealt_with(coded, column, options, problems):
@@ -114,7 +80,7 @@ def interpret(column: Column, options: ReadOptions, problems: Problems) -> Coded
         left = "" if column.rows is None else " in the rows that are left"
         what = f"is constant{left} (every value is {coded.levels[0]!r}) and declares no second level"
         second = Setting("levels", {column.name: [coded.levels[0], "..."]})
-        problems.add(column.name, what, Setting("drop", [column.name]), second)
+        problems.add(column.name, what, Setting("drop", [column.name]), second, topic="are constant")
         return None
     return coded
 
@@ -138,49 +104,56 @@ def _numbers_of(column: Column, options: ReadOptions, problems: Problems) -> Con
     return None
 
 
-def is_continuous(column: Column, options: ReadOptions) -> bool:
-    """Tell whether a column holds more than a few numbers, not all of them whole."""
-    numbers = column.numbers(options.missing_texts)
-    if numbers is None:
-        return False
-    present = numbers[~np.isnan(numbers)]
-    return len(present) > CONTINUOUS and not are_integral(present) and len(np.unique(present)) > CONTINUOUS
+#: What many columns of a kind have in common, for messages.
+_TOPICS = {"numeric": "look continuous", "date": "hold dates or times", "text": "are no categories"}
 
 
-def _note_continuous(column: Column, options: ReadOptions, problems: Problems) -> None:
-    numbers = column.numbers(options.missing_texts)
-    assert numbers is not None
-    present = np.unique(numbers[~np.isnan(numbers)])
-    figures = f"{len(present):,} distinct numbers from {present[0]:.6g} to {present[-1]:.6g}"
-    ways = Setting("discretize", {column.name: "quantile"}), Setting("drop", [column.name])
-    problems.add(column.name, f"looks continuous ({figures})", *ways)
-    if options.missing == "error":
-        _note_missing(column, np.isnan(numbers)[column.index], options, problems)
+def _accepted(column: Column, found: Judgement, options: ReadOptions, problems: Problems) -> bool:
+    """Note what a column seems to be, if not a category; tell whether it may be read as one all the same."""
+    if found.kind == "category" and found.sure:
+        return True
+    name, leave_out = column.name, Setting("drop", [column.name])
+    if found.kind == "numeric":
+        ways = [cut_setting(options, name)]
+        if found.codes:
+            ways.append(cut_setting(options, name, way="none"))
+    else:
+        ways = [leave_out]
+        if found.many:
+            ways.append(Setting("max_levels", found.many))
+        if found.numeric and found.kind == "identifier":
+            ways.append(cut_setting(options, name, way="quantile"))
+    if not found.sure:
+        problems.doubt(name, found.why, *ways)
+        return True
+    problems.add(name, found.why, *ways, topic=_TOPICS.get(found.kind, "look like identifiers"))
+    if found.kind == "numeric" and options.missing == "error":
+        numbers = column.numbers(options.missing_texts)
+        if numbers is not None:
+            _note_missing(column, np.isnan(numbers)[column.index], options, problems)
+    return False
 
 
-def _code_texts(size: int) -> tuple[str, ...]:
-    return tuple(str(code) for code in range(size))
+def cut_setting(options: ReadOptions, name: str, way: str | None = None) -> Setting:
+    """Return what to pass to have a column cut that looks continuous, on top of what was passed already.
+
+    By default that is the one option that cuts all such columns; with a `way`, it is about this column alone.
+    """
+    asked = options.asked if isinstance(options.asked, dict) else {}
+    if way is not None:
+        default = {"*": options.asked} if isinstance(options.asked, str) else {}
+        return Setting("discretize", {**default, **asked, name: way})
+    return Setting("discretize", {**asked, "*": "quantile"} if asked else "quantile")
 
 
-def meanings_of(column: Column, options: ReadOptions, declared: Sequence[str] | None) -> list[str | None]:
-    """Return what every position stands for: one of the declared texts, another text, or None for missing."""
-    if declared is None and column.declared is not None:
-        return [None if label is None or _no_level(label, options) else label for label in column.labels]
-    missing = options.missing_texts
-    match = Matcher(declared or ())
-    meanings: list[str | None] = []
-    for label in column.labels:
-        if label is None:
-            meanings.append(None)
-            continue
-        text = _bare(label) if column.blanks else label
-        exact = match(label)
-        code = match(text) if exact is None else exact
-        if declared is not None and code is not None:
-            meanings.append(declared[code])
-        else:
-            meanings.append(None if not text.strip() or text in missing or spelling(text) in missing else text)
-    return meanings
+def _note_many(column: Column, levels: Sequence[str], options: ReadOptions, problems: Problems) -> None:
+    """Note more levels than are likely, which the column's type declares or the user insists on."""
+    verb = "has" if column.declared is None else "declares"
+    what = f"{verb} {len(levels):,} levels, like an identifier (max_levels is {options.max_levels:,})"
+    ways = [Setting("drop", [column.name])]
+    if len(levels) <= MAX_LEVELS:
+        ways.append(Setting("max_levels", len(levels)))
+    problems.add(column.name, what, *ways, topic="look like identifiers")
 
 
 def missing_positions(column: Column, options: ReadOptions) -> NDArray[np.bool_]:
@@ -189,7 +162,7 @@ def missing_positions(column: Column, options: ReadOptions) -> NDArray[np.bool_]
     if column.kind == "nested":
         return np.zeros(column.n_positions, dtype=bool)
     # The text of numbers in great variety is not made for this.
-    if options.cuts(column) or (undeclared and (column.values is not None or is_continuous(column, options))):
+    if options.cuts(column) or (undeclared and column.values is not None):
         numbers = column.numbers(options.missing_texts)
         if numbers is not None:
             return np.isnan(numbers)
@@ -197,44 +170,10 @@ def missing_positions(column: Column, options: ReadOptions) -> NDArray[np.bool_]
     return np.array([label is None for label in labels], dtype=bool)
 
 
-def _bare(label: str) -> str:
-    """Take off what a text file put around a label: blanks, and quotes that came after a blank."""
-    text = label.strip()
-    if label[:1].isspace() and len(text) > 1 and text[0] == text[-1] == '"':
-        text = text[1:-1].replace('""', '"').strip()
-    return text
-
-
-def _no_level(label: str, options: ReadOptions) -> bool:
-    """Tell whether a category that the column's type declares is no level all the same."""
-    return not label.strip() or label in options.missing_values
-
-
 def _own_levels(column: Column, options: ReadOptions, labels: Sequence[str | None]) -> tuple[str, ...]:
     if column.declared is not None:
-        return tuple(label for label in dict.fromkeys(column.declared) if not _no_level(label, options))
+        return tuple(label for label in dict.fromkeys(column.declared) if not no_level(label, options))
     return tuple(ordered(label for label in labels if label is not None))
-
-
-def _plausible(column: Column, options: ReadOptions, levels: Sequence[str], problems: Problems) -> bool:
-    """Check levels that were not declared in the call."""
-    if column.declared is None and len(levels) > CONTINUOUS and (column.kind == "temporal" or are_dates(levels)):
-        what = f"holds dates or times ({len(levels):,} distinct, {levels[0]!r} to {levels[-1]!r})"
-        problems.add(column.name, what)
-        return False
-    if len(levels) <= options.max_levels:
-        return True
-    verb = "has" if column.declared is None else "declares"
-    what = f"{verb} {len(levels):,} levels, like an identifier (max_levels is {options.max_levels:,})"
-    ways = [Setting("drop", [column.name])]
-    if parse_numbers(levels) is not None:
-        ways.append(Setting("discretize", {column.name: "quantile"}))
-    elif parse_numbers([label.replace(",", ".") for label in levels]) is not None:
-        what += ", or numbers with decimal commas (to be written with points)"
-    if len(levels) <= MAX_LEVELS:
-        ways.append(Setting("max_levels", len(levels)))
-    problems.add(column.name, what, *ways)
-    return False
 
 
 def encode(
@@ -256,13 +195,17 @@ def encode(
     first = labels[int(index[unknown][0])]
     wanted = f"the codes go from 0 to {size - 1}, for the levels" if options.codes else "the declared levels are"
     what = f"has the value {first!r} in {rows_text(unknown, column.rows)}{more}, but {wanted} {listed(declared)}"
-    ways = [Setting("missing_values", values)]
-    if not options.closed and not options.codes:
-        ways.insert(0, Setting("levels", {column.name: [*levels, *values]}))
-    positions = Matcher(_code_texts(size))
-    if not options.codes and all(positions(str(value)) is not None for value in values):
+    positions, more = Matcher(code_texts(size)), Setting("levels", {column.name: [*levels, *values]})
+    can_be_codes = not options.codes and all(positions(str(value)) is not None for value in values)
+    if options.closed and not can_be_codes:  # the levels are not for this table to change
+        problems.add(column.name, what, more, where=_WHERE)
+        return None
+    ways = [] if options.codes or options.closed else [more]
+    if can_be_codes:
         # Where the user left it open, another column is known not to hold codes (see `find_codes`).
         ways.insert(len(ways) if options.codes is None else 0, Setting("codes", True))
+    if options.codes or all(_NO_ANSWER.fullmatch(str(value)) for value in values):
+        ways.append(Setting("missing_values", values))
     problems.add(column.name, what, *ways)
     return None
 
@@ -274,7 +217,7 @@ def _missing_dealt_with(coded: Coded, column: Column, options: ReadOptions, prob
         return True
     gone = coded.codes == size
     if gone.all():
-        problems.add(coded.name, f"holds no values: all {len(gone):,} rows are missing")
+        problems.add(coded.name, f"holds no values: all {len(gone):,} rows are missing", topic="hold no values")
         return False
     if options.missing == "error" or (options.missing == "level" and not add_missing(coded, options)):
         _note_missing(column, gone, options, problems, coded.levels)
@@ -319,5 +262,6 @@ def _note_missing(
         ways.append(Setting("missing", "level"))
     if levels is not None and written and not options.codes:  # perhaps it is no missing value at all
         ways.append(Setting("levels", {column.name: [*levels, *written]}))
-    problems.add(column.name, f"has missing values{spelling} in {rows_text(gone, column.rows)}", *ways)
+    what = f"has missing values{spelling} in {rows_text(gone, column.rows)}"
+    problems.add(column.name, what, *ways, topic="have missing values")
     return True

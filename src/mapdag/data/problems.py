@@ -8,13 +8,28 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from mapdag.errors import DataError, Setting
+from mapdag.errors import DataError, MapdagWarning, Setting
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _SHOWN_COLUMNS = 10
 _SHOWN_ROWS = 5
+_SHOWN_LETTERS = 60
+_PASS = "pass "
+_TOGETHER = 3  # more columns than this with the same problem are told of in one line
+_SCREEN = 800  # letters of options beyond which nobody reads them
+_SINGLE = ("levels", "max_levels")  # options whose value differs from column to column
+
+
+def shortened(item: object) -> str:
+    """Write a name or a label for people, who do not want a whole page of it.
+
+    >>> shortened("Braund, Mr. Owen Harris"), len(shortened("x" * 10_000))
+    ("'Braund, Mr. Owen Harris'", 60)
+    """
+    text = repr(item)
+    return text if len(text) <= _SHOWN_LETTERS else f"{text[: _SHOWN_LETTERS - 4]}...{text[-1]}"
 
 
 def listed(items: Iterable[object], limit: int = _SHOWN_COLUMNS) -> str:
@@ -23,7 +38,7 @@ def listed(items: Iterable[object], limit: int = _SHOWN_COLUMNS) -> str:
     >>> listed(["a", "b", "c"], limit=2)
     "'a', 'b' and 1 more"
     """
-    texts = [repr(item) for item in items]
+    texts = [shortened(item) for item in items]
     more = f" and {len(texts) - limit:,} more" if len(texts) > limit else ""
     return ", ".join(texts[:limit]) + more
 
@@ -60,48 +75,106 @@ class Problem(NamedTuple):
     column: str
     what: str  # with figures
     ways: tuple[Setting, ...]  # the options of `read` that would settle it, the most likely first
+    topic: str = ""  # what several columns have in common, if they can be told of together
+    where: str = _PASS  # what to do with the first of the ways
 
     def told(self) -> list[str | Setting]:
         """Return what is wrong and how to get on, as parts of a message."""
         first, *others = self.ways
         more = [part for way in others for part in (" or ", way)]
-        return [f"{self.column!r} {self.what}: pass ", first, *more]
+        return [f"{shortened(self.column)} {self.what}: {self.where}", first, *more]
+
+
+def _told_together(problems: Sequence[Problem]) -> list[str | Setting]:
+    """Tell of columns that have the same problem, with one way out for all of them."""
+    first = problems[0]
+    names = listed([problem.column for problem in problems])
+    example = f"{shortened(first.column)} {first.what}"
+    told = f"{len(problems):,} columns {first.topic}: {names}; for example, {example}: {first.where}"
+    options = [way.option for way in first.ways]
+    shared: list[Setting] = []
+    for position, option in enumerate(options):
+        # An option that is about single columns is a way out for all of them only if each of them has it.
+        found = [problem.ways[position] for problem in problems if len(problem.ways) > position]
+        if len(found) == len(problems) and all(way.option == option for way in found) and option not in _SINGLE:
+            shared.append(Setting(option, _together([way.value for way in found])))
+    more = [part for way in shared[1:] if len(str(way)) < _SCREEN // 4 for part in (" or ", way)]
+    return [told, shared[0] if shared else first.ways[0], *more]
 
 
 class Problems:
-    """The problems found so far, in column order."""
+    """The problems found so far, in column order; and doubts, which keep nothing from being read."""
 
     def __init__(self) -> None:
         self._found: list[Problem] = []
+        self._doubts: list[Problem] = []
 
-    def add(self, column: str, what: str, *ways: Setting) -> None:
+    def add(self, column: str, what: str, *ways: Setting, topic: str = "", where: str = _PASS) -> None:
         """Note one more; if no other way is given, the column can be left out."""
-        self._found.append(Problem(column, what, ways or (Setting("drop", [column]),)))
+        self._found.append(Problem(column, what, ways or (Setting("drop", [column]),), topic, where))
 
-    def raise_any(self) -> None:
-        """Raise one DataError about all of them, if there are any."""
-        if not self._found:
-            return
-        if len(self._found) == 1:
-            raise DataError("column ", *self._found[0].told())
-        columns = list(dict.fromkeys(problem.column for problem in self._found))
-        shown = set(columns[:_SHOWN_COLUMNS])
-        lines = [part for problem in self._found if problem.column in shown for part in ("\n  ", *problem.told())]
-        if len(columns) > _SHOWN_COLUMNS:
-            lines.append(f"\n  ... and {len(columns) - _SHOWN_COLUMNS:,} more columns")
-        many = f"{len(columns):,} columns cannot be used as they are:"
-        head = many if len(columns) > 1 else f"column {columns[0]!r} cannot be used as it is:"
-        raise DataError(head, *lines, "\nAll at once: ", self._all_at_once())
+    def doubt(self, column: str, what: str, *ways: Setting) -> None:
+        """Note what may not be meant; the first of the ways changes it, the others confirm it."""
+        self._doubts.append(Problem(column, what, ways))
 
-    def _all_at_once(self) -> tuple[Setting, ...]:
-        """Return the settings that settle every problem by its first way out."""
-        firsts = [(problem.column, problem.ways[0]) for problem in self._found]
+    @property
+    def settings(self) -> tuple[Setting, ...]:
+        """The settings that settle every problem by its first way out."""
+        firsts = [(problem.column, problem.ways[0]) for problem in self._found if problem.where == _PASS]
         dropped = {column for column, way in firsts if way.option == "drop"}
         values: dict[str, list[Any]] = {}
         for column, way in firsts:
             if way.option == "drop" or column not in dropped:
                 values.setdefault(way.option, []).append(way.value)
         return tuple(Setting(option, _together(given)) for option, given in values.items())
+
+    def raise_any(self) -> None:
+        """Raise one DataError about all of them, if there are any."""
+        if self._found:
+            error = DataError(*self._message())
+            error.remedy = self.settings
+            raise error
+
+    def _message(self) -> list[Any]:
+        if len(self._found) == 1:
+            return ["column ", *self._found[0].told()]
+        lines, settings = self._lines(), self.settings
+        if len(lines) == 1:
+            return lines[0]
+        columns = list(dict.fromkeys(problem.column for problem in self._found))
+        many = f"{len(columns):,} columns cannot be used as they are:"
+        told = [many if len(columns) > 1 else f"column {shortened(columns[0])} cannot be used as it is:"]
+        told += [part for line in lines[:_SHOWN_COLUMNS] for part in ("\n  ", *line)]
+        if len(lines) > _SHOWN_COLUMNS:
+            told.append(f"\n  ... and {len(lines) - _SHOWN_COLUMNS:,} more")
+        if sum(len(str(setting)) for setting in settings) > _SCREEN:
+            return [*told, "\nAll at once: mapdag.check writes the line to paste"]
+        return [*told, "\nAll at once: ", settings]
+
+    def _lines(self) -> list[list[str | Setting]]:
+        """Tell of every problem; of what many columns share, once."""
+        topics: dict[str, list[Problem]] = {}
+        for problem in self._found:
+            topics.setdefault(problem.topic, []).append(problem)
+        lines = []
+        for problem in self._found:
+            alike = topics[problem.topic]
+            if not problem.topic or len(alike) <= _TOGETHER:
+                lines.append(problem.told())
+            elif problem is alike[0]:
+                lines.append(_told_together(alike))
+        return lines
+
+    def warning(self) -> MapdagWarning | None:
+        """Return one warning about all doubts, if there are any."""
+        if not self._doubts:
+            return None
+        first, *others = self._doubts
+        names = f" (so are {listed([problem.column for problem in others])})" if others else ""
+        change, *confirm = first.ways
+        sure = [part for way in confirm[:1] for part in (", or ", way, " if that is right")]
+        told = f"column {shortened(first.column)} {first.what}, but was read as categories{names}: pass "
+        return MapdagWarning(told, change, " to change that", *sure)
 
 
 def _together(values: Sequence[Any]) -> Any:

@@ -5,37 +5,36 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from mapdag.data.codings import interval_levels
 from mapdag.data.columns import Column
 from mapdag.data.content import located
 from mapdag.data.dataset import Dataset
 from mapdag.data.discretization import Discretization, Discretizer, cut
 from mapdag.data.labels import MAX_LEVELS, code_dtype, declared_levels
-from mapdag.data.levels import (
-    Coded,
-    Continuous,
-    ReadOptions,
-    add_missing,
-    encode,
-    interpret,
-    meanings_of,
-    texts_for_missing,
-)
+from mapdag.data.levels import Coded, Continuous, add_missing, cut_setting, encode, interpret
+from mapdag.data.meanings import ReadOptions, meanings_of, texts_for_missing
 from mapdag.data.problems import Problems, listed, unknown_names
 from mapdag.data.rows import Weights, emptied, find_remaining, leave_out, read_weights
 from mapdag.data.source import chosen_columns, open_source
+from mapdag.data.survey import count_column, may_have_counts
 from mapdag.errors import DataError, MapdagWarning, ParameterError, Setting
+from mapdag.notices import warn
+from mapdag.public import public
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
+    from typing_extensions import Unpack
+
+    from mapdag.data.options import ReadingOptions
 
 
+@public()
 def read(
     source: Any,
     *,
@@ -47,7 +46,7 @@ def read(
     missing_values: str | Iterable[Any] = (),
     discretize: Discretization | None = None,
     codes: bool | None = None,
-    max_levels: int = 256,
+    max_levels: int | None = None,
     separator: str | None = None,
     encoding: str | None = None,
 ) -> Dataset:
@@ -85,15 +84,18 @@ def read(
         Labels that mean "missing", on top of nulls, blanks, and the texts NA, N/A, #N/A, <NA>, NaN, nan, null, NULL,
         "?" and "."; any of these is an ordinary label where it is declared.
     discretize : str, mapping or Cuts, optional
-        How to cut continuous columns: a method for all of them, "quantile" (three bins), "interval(5)" or
-        "hartemink"; or a mapping from columns to a method, a number of quantiles, or a list of cut points; or what
-        `mapdag.data.discretize` returned.
+        How to cut columns of numbers: a method for all that look continuous, "quantile" (three bins), "interval(5)" or
+        "hartemink"; or a mapping from columns to a method, a number of quantiles, a list of cut points, or "none" for
+        numbers that are categories, "*" being all others that look continuous: ``{"*": "quantile", "age": [18, 65]}``;
+        or what `mapdag.data.discretize` returned.
     codes : bool, optional
         Whether columns with levels declared by `levels` or `like` hold positions in them, from 0, instead of labels. By
         default they hold labels, unless some hold values that are no labels of theirs and all hold only whole numbers
         that can be positions: then all are read as codes, with a warning.
-    max_levels : int
-        More levels than this (at most 65,536) are taken for a mistake in a column not in `levels` or `like`.
+    max_levels : int, optional
+        Up to so many levels of a column are meant, however many rows there are: whole numbers and texts are then
+        categories. More (at most 65,536) are a mistake in a column not in `levels` or `like`. By default 256, and what
+        looks like an amount, an identifier or free text is no category: see `check`.
     separator : str, optional
         What separates the fields of a text file; by default a comma, semicolon, tab or bar, whichever fits, or any
         number of blanks if none of them does and all lines then have as many fields as the header.
@@ -108,13 +110,13 @@ def read(
     ------
     DataError
         If the table cannot be used as it is. One error tells all that is wrong with the columns, and the options
-        to pass. Rows are counted from 1.
+        to pass. Rows are counted from 1. `check` says the same before, and what each column seems to be.
 
     Warns
     -----
     MapdagWarning
         If the table was read in a way that may not be meant: codes for labels, row names left out, a first line that
-        looks like data.
+        looks like data, numbers that may be amounts.
 
     Examples
     --------
@@ -125,52 +127,133 @@ def read(
     >>> data.levels["sex"], data.levels["cough"]
     (('f', 'm'), ('no', 'yes', 'unsure'))
     """
+    return prepare(
+        source,
+        levels=levels,
+        like=like,
+        weights=weights,
+        drop=drop,
+        missing=missing,
+        missing_values=missing_values,
+        discretize=discretize,
+        codes=codes,
+        max_levels=max_levels,
+        separator=separator,
+        encoding=encoding,
+    ).dataset()
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A table that has been read but for where its continuous columns are cut.
+
+    Attributes
+    ----------
+    columns : sequence of Coded or Continuous
+        Of the rows that remain.
+    discretizer : Discretizer
+        How the continuous ones are to be cut.
+    options : ReadOptions
+    weights : array, optional
+        Of the rows that remain.
+    """
+
+    columns: Sequence[Coded | Continuous]
+    discretizer: Discretizer
+    options: ReadOptions
+    weights: Weights | None
+
+    def dataset(self, counting: NDArray[Any] | None = None) -> Dataset:
+        """Cut the continuous columns.
+
+        Parameters
+        ----------
+        counting : array of shape (rows,), optional
+            How much each row counts where cuts are chosen; its weight unless given. All rows are cut there.
+        """
+        chosen_by = self.weights if counting is None else counting
+        coded = _cut_continuous(self.columns, self.discretizer, self.options, chosen_by)
+        return _assemble(coded, [column.name for column in self.columns], self.weights)
+
+
+def prepare(
+    source: Any,
+    *,
+    levels: Any = None,
+    like: Any = None,
+    weights: str | ArrayLike | None = None,
+    drop: str | Iterable[str] = (),
+    missing: Literal["error", "drop", "level"] = "error",
+    missing_values: str | Iterable[Any] = (),
+    discretize: Discretization | None = None,
+    codes: bool | None = None,
+    max_levels: int | None = None,
+    separator: str | None = None,
+    encoding: str | None = None,
+) -> Prepared:
+    """Read a table, but do not cut its continuous columns yet; options as in `read`."""
     if missing not in {"error", "drop", "level"}:
         raise ParameterError(f'missing must be "error", "drop" or "level", got {missing!r}')
-    if not isinstance(max_levels, int | np.integer) or not 2 <= max_levels <= MAX_LEVELS:
+    if max_levels is not None and not (isinstance(max_levels, int | np.integer) and 2 <= max_levels <= MAX_LEVELS):
         raise ParameterError(f"max_levels must be between 2 and {MAX_LEVELS:,}, got {max_levels!r}")
     if levels is not None and like is not None:
         raise ParameterError("levels and like cannot be given together")
     table = open_source(source, separator, encoding)
     positions = chosen_columns(table, drop, weights)
-    declared = _declared(levels, like, list(positions))
+    declared = declared_in(levels, like, list(positions))
     known = {name: edges for name, edges in getattr(like, "cuts", {}).items() if name in positions}
-    discretizer = Discretizer.of(discretize)
-    discretizer.check(positions)
+    discretizer = Discretizer.of(discretize, positions)
     options = ReadOptions(
         declared=declared,
         closed=like is not None,
         codes=codes,
         missing=missing,
         missing_values=texts_for_missing(missing_values),
-        max_levels=int(max_levels),
+        most=None if max_levels is None else int(max_levels),
         cut=frozenset(discretizer.columns),
         cut_numbers=frozenset() if codes else frozenset(known),
         cut_continuous=discretizer.default is not None,
+        uncut=discretizer.uncut,
+        asked=discretize,
+        first=table.names[0],
     )
     row_weights = read_weights(table, weights, options)
+    if row_weights is not None:
+        options = replace(options, weight=max(float(row_weights.mean()), 1.0))
     problems, note = Problems(), None
     columns: Iterable[Column] = (table.pop(position, options) for position in positions.values())
     unsure = codes is None and bool(declared)
-    if unsure or missing == "drop" or not (row_weights is None or row_weights.all()):
+    counted = row_weights is None and may_have_counts(list(positions), table.n_rows)
+    if unsure or counted or missing == "drop" or not (row_weights is None or row_weights.all()):
         # What a column means depends on the others; in the meantime, each takes no more than its codes will.
         held = [column.narrowed() for column in columns]
         options, note = _find_codes(held, row_weights, options) if unsure else (options, None)
+        if counted:
+            held = _without_counts(held, options, problems)
         held, row_weights = leave_out(held, row_weights, options, problems)
         columns = emptied(held)
     found = [interpret(column, options, problems) for column in columns]
     problems.raise_any()
-    coded = _cut_continuous(
-        [column for column in found if column is not None], discretizer.knowing(known), options, row_weights
-    )
-    if note is not None:
-        warnings.warn(note, stacklevel=2)
+    for message in (note, problems.warning()):
+        if message is not None:
+            warn(*message.parts)
     if table.header:
-        _warn_if_header_is_data(coded, table.called)
-    return _assemble(coded, list(positions), row_weights)
+        _warn_if_header_is_data(found, table.called)
+    kept = [column for column in found if column is not None]
+    return Prepared(kept, discretizer.knowing(known), options, row_weights)
 
 
-def as_dataset(data: Any, **options: Any) -> Dataset:
+def _without_counts(columns: list[Column], options: ReadOptions, problems: Problems) -> list[Column]:
+    """Note a column that counts how often the others' combination occurred, and leave it out."""
+    name = count_column(columns, options)
+    if name is None:
+        return columns
+    what = "counts the rows of an aggregated table: every row is another combination of the other columns"
+    problems.add(name, what, Setting("weights", name), cut_setting(options, name, way="quantile"))
+    return [column for column in columns if column.name != name]
+
+
+def as_dataset(data: Any, **options: Unpack[ReadingOptions]) -> Dataset:
     """Return a dataset as it is, and read anything else.
 
     Parameters
@@ -194,11 +277,15 @@ def as_dataset(data: Any, **options: Any) -> Dataset:
     if not isinstance(data, Dataset):
         return read(data, **options)
     if options:
-        raise ParameterError(f"{listed(options)} cannot be given for a Dataset: call mapdag.read to read it anew")
+        named = ", ".join(f"{name}=" for name in options)
+        raise ParameterError(
+            f"{named} cannot be given for a Dataset, which has been read: give the table itself instead, or {named} to "
+            "mapdag.read"
+        )
     return data
 
 
-def _declared(levels: Any, like: Any, names: list[str]) -> dict[str, tuple[str, ...]]:
+def declared_in(levels: Any, like: Any, names: list[str]) -> dict[str, tuple[str, ...]]:
     """Return the declared levels by column."""
     if like is None:
         return declared_levels(_from_json(levels) if isinstance(levels, str | os.PathLike) else levels, names)
@@ -247,7 +334,7 @@ def _cut_continuous(
         found: Coded | None
         binned = found = cut(column, cuts)
         if column.name in options.declared:
-            labels = [*binned.levels, None]
+            labels = [*interval_levels(cuts[column.name], options.declared[column.name]), None]
             again = Column(column.name, "text", binned.codes, labels, rows=column.rows)
             found = encode(again, labels, options.declared[column.name], replace(options, codes=False), problems)
             if found is not None:
@@ -260,14 +347,13 @@ def _cut_continuous(
     return coded
 
 
-def _warn_if_header_is_data(columns: Sequence[Coded], source: str) -> None:
+def _warn_if_header_is_data(found: Sequence[Coded | Continuous | None], source: str) -> None:
     """A file without a header loses its first row to the names; they then are levels like any others."""
-    if all(column.name in column.levels for column in columns):
-        warnings.warn(
+    columns = [column for column in found if isinstance(column, Coded) and column.name in column.levels]
+    if len(columns) == len(found):
+        warn(
             f"the names of the columns ({listed([column.name for column in columns], 5)}) are values of these very "
             f"columns: if the first line of {source} holds data, put a line of names before it",
-            MapdagWarning,
-            stacklevel=3,
         )
 
 

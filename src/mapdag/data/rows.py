@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mapdag.data.columns import Column
-    from mapdag.data.levels import ReadOptions
+    from mapdag.data.meanings import ReadOptions
     from mapdag.data.source import Source
 
 #: Integers where all are whole.

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import os
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,13 +20,14 @@ from mapdag.data.columns import Column, from_any, from_pandas, from_polars, is_a
 from mapdag.data.content import HEAD, Content, open_content
 from mapdag.data.dataset import Dataset
 from mapdag.data.problems import listed, unknown_names
-from mapdag.errors import DataError, MapdagWarning, Setting
+from mapdag.errors import DataError, Setting
+from mapdag.notices import warn
 
 if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-    from mapdag.data.levels import ReadOptions
+    from mapdag.data.meanings import ReadOptions
 
 _POLARS_WROTE = (b"Polars", b"_PL_CATEGORICAL")
 
@@ -51,7 +51,9 @@ class Source:
 
 
 def open_source(source: Any, separator: str | None = None, encoding: str | None = None) -> Source:
-    """Open a table of any kind."""
+    """Open a table of any kind; one that is open stays as it is."""
+    if isinstance(source, Source):
+        return source
     # callable(): a pandas DataFrame may have a column of that name.
     file = callable(getattr(source, "read", None))
     if not isinstance(source, str | os.PathLike | bytes | bytearray | memoryview) and not file:
@@ -284,9 +286,7 @@ def _warn_of_lost_levels(called: str, frame: pl.DataFrame) -> None:
 
     pools = [name for name, dtype in frame.schema.items() if isinstance(dtype, pl.Categorical)]
     if pools:
-        warnings.warn(
+        warn(
             f"the levels of {listed(pools)} are those found in {called}: if it declares more, install pyarrow to "
             "have them read, or pass levels=",
-            MapdagWarning,
-            stacklevel=2,
         )

@@ -8,9 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from mapdag.graphs.cpdag import CPDAG
 from mapdag.graphs.dag import DAG
 from mapdag.graphs.masks import count, members
+from mapdag.tables import Column, Table, Tabular
 
 
 def shd(a: DAG | CPDAG, b: DAG | CPDAG) -> int:
@@ -45,7 +48,7 @@ def hamming(a: DAG | CPDAG, b: DAG | CPDAG) -> int:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Tabular):
     """The errors of a graph, measured against a target; see `compare`.
 
     Attributes
@@ -63,7 +66,9 @@ class Comparison:
 
     Notes
     -----
-    A ratio 0/0 is 1.0 if there was nothing to find and nothing was found, else 0.0.
+    What is missing or extra is so with regard to the target, the first graph: `missing` are the pairs of nodes that
+    only the target joins, `extra` those that only the current graph joins; a reversed arc is neither. Reports use the
+    same words. A ratio 0/0 is 1.0 if there was nothing to find and nothing was found, else 0.0.
     """
 
     true_positives: int
@@ -76,9 +81,19 @@ class Comparison:
     shd: int
 
     @property
+    def missing(self) -> int:
+        """Pairs of nodes that are joined in the target and not in the current graph."""
+        return self.skeleton_false_negatives
+
+    @property
+    def extra(self) -> int:
+        """Pairs of nodes that are joined in the current graph and not in the target."""
+        return self.skeleton_false_positives
+
+    @property
     def hamming(self) -> int:
-        """The Hamming distance between the skeletons."""
-        return self.skeleton_false_positives + self.skeleton_false_negatives
+        """The Hamming distance between the skeletons: missing and extra."""
+        return self.missing + self.extra
 
     @property
     def precision(self) -> float:
@@ -110,14 +125,23 @@ class Comparison:
         """The harmonic mean of precision and recall, directions ignored."""
         return _f1(self.skeleton_true_positives, self.hamming)
 
-    def __str__(self) -> str:
-        lines = [f"{'':8}  {'right':>6}  {'extra':>6}  {'missing':>7}  {'precision':>9}  {'recall':>6}  {'f1':>5}"]
-        fields = ("true_positives", "false_positives", "false_negatives", "precision", "recall", "f1")
-        for name, prefix in (("arcs", ""), ("skeleton", "skeleton_")):
-            right, extra, missing, precision, recall, f1 = (getattr(self, prefix + field) for field in fields)
-            lines.append(f"{name:8}  {right:6}  {extra:6}  {missing:7}  {precision:9.3f}  {recall:6.3f}  {f1:5.3f}")
-        lines.append(f"reversed {self.reversed}, SHD {self.shd}, Hamming {self.hamming}")
-        return "\n".join(lines)
+    def to_table(self, most: int | None = None) -> Table:
+        """Return a row for the arcs, and one for the skeleton."""
+        prefixes = {"arcs": "", "skeleton": "skeleton_"}
+        kinds = list(prefixes)[:most]
+        fields = {"right": "true_positives", "precision": "precision", "recall": "recall", "f1": "f1"}
+        figures = [
+            Column(
+                head,
+                np.array([getattr(self, prefixes[kind] + name) for kind in kinds]),
+                "," if head == "right" else ".3f",
+                right=True,
+            )
+            for head, name in fields.items()
+        ]
+        wrong = f"missing {self.missing} (in the target only), extra {self.extra}, reversed {self.reversed}"
+        told = f"{wrong}; SHD {self.shd}, Hamming {self.hamming}"
+        return Table([Column("of", kinds, head=""), *figures], notes=[told], left=2 - len(kinds), index=1)
 
 
 def compare(target: DAG | CPDAG, current: DAG | CPDAG) -> Comparison:
@@ -130,10 +154,10 @@ def compare(target: DAG | CPDAG, current: DAG | CPDAG) -> Comparison:
     --------
     >>> target = DAG.from_modelstring("[A][B|A][C|B][D|C]")
     >>> print(compare(target, DAG.from_modelstring("[A][C][B|A:C][D|A]")))
-               right   extra  missing  precision  recall     f1
-    arcs           1       2        2      0.333   0.333  0.333
-    skeleton       2       1        1      0.667   0.667  0.667
-    reversed 1, SHD 4, Hamming 2
+               right  precision  recall     f1
+    arcs           1      0.333   0.333  0.333
+    skeleton       2      0.667   0.667  0.667
+    missing 1 (in the target only), extra 1, reversed 1; SHD 4, Hamming 2
     """
     first, second = _aligned(_mixed(target), _mixed(current))
     wanted, found = first.adjacent_masks, second.adjacent_masks

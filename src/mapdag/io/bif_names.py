@@ -1,4 +1,4 @@
-r"""Names and labels in BIF: telling them apart, quoted or bare, and quoting those that cannot stand bare.
+r"""Names and labels in BIF: which of them other programs read, and telling them apart, quoted or bare.
 
 The format knows neither escapes nor names with quotation marks in them. Here `\"` and `\\` in a quoted name stand for
 a quotation mark and a backslash; any other backslash stands for itself.
@@ -10,8 +10,7 @@ import operator
 import re
 from typing import TYPE_CHECKING
 
-from mapdag.errors import NetworkError
-from mapdag.graphs.text import quoted
+from mapdag.io.portable import Alphabet
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -25,22 +24,26 @@ _BY_COMMAS_OR_BARS = re.compile(rf"\s*({QUOTED}|[^,|]*?)\s*([,|]|$)")
 _BY_BLANKS = re.compile(rf"{QUOTED}|[^\s,]+")
 _BRACKETS = re.compile(r"[(\[]|[)\]]|,")
 _ESCAPE = re.compile(r'\\(["\\])')
-_BARE = re.compile(r'[^\s,;|(){}\[\]"\\]+')
 
 
-def quote(name: str) -> str:
-    r"""Write a name, in quotation marks where it cannot do without.
+_RESERVED = frozenset({"network", "variable", "probability", "property", "type", "discrete", "default", "table"})
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
+_NUMBER = re.compile(r"[+-]?[0-9]+")
+_KEYWORD = re.compile(
+    r"(?:table|default)[0-9eE.+-]"
+)  # which pgmpy (1.1) takes for a row of numbers, even inside a name
 
-    Examples
-    --------
-    >>> print(quote("0-3_days"), quote("a b"), quote('5"'))
-    0-3_days "a b" "5\""
-    """
-    if _BARE.fullmatch(name) and "//" not in name and "/*" not in name:
-        return name
-    if min(name) < " ":
-        raise NetworkError(f"BIF cannot hold the name {name!r}: it has a line break or the like; rename it")
-    return quoted(name)
+
+def _is_word(text: str) -> bool:
+    return _WORD.fullmatch(text) is not None and text not in _RESERVED
+
+
+#: What both pgmpy and pyAgrum read: words of ASCII characters, and whole numbers as labels; nothing in quotation marks.
+BIF = Alphabet(
+    "BIF",
+    name=lambda text: _is_word(text) and not _KEYWORD.search(text),
+    label=lambda text: _is_word(text) or _NUMBER.fullmatch(text),
+)
 
 
 def unquote(token: str) -> str:

@@ -1,8 +1,9 @@
 """Reading networks in the Interchange Format for Bayesian Networks (BIF), as this and other programs write it.
 
 The format is that of version 0.15 (Cozman, 1996), with the liberties that programs take: separators may be commas or
-blanks, names may be quoted or bare, configurations come in any order. Comments, properties and the name of the network
-are skipped. What a file means is never guessed: whatever is not clear is an error that says where it is.
+blanks, names may be quoted or bare, configurations come in any order. Comments other than our own notes, properties and
+the name of the network are skipped. What a file means is never guessed: whatever is not clear is an error that says
+where it is.
 """
 
 from __future__ import annotations
@@ -14,17 +15,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mapdag.data.problems import listed
-from mapdag.errors import CapacityError, CycleError, FormatError
-from mapdag.graphs import DAG
 from mapdag.io.bif_names import split_configuration, split_family
 from mapdag.io.bif_scanner import Block, BlockRow, Scanner
-from mapdag.networks import BayesianNetwork
-from mapdag.networks.cpts import MAX_ENTRIES, MAX_PARENTS, TOLERANCE
+from mapdag.io.drafts import Draft
+from mapdag.io.notes import read_notes
+from mapdag.networks.cpts import TOLERANCE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
+
+    from mapdag.networks import BayesianNetwork
 
 
 def read_bif(text: str, source: str = "BIF text", *, tolerance: float = TOLERANCE) -> BayesianNetwork:
@@ -66,37 +68,23 @@ class _Builder:
         self._file = file
         self._levels = file.levels
         self._tolerance = tolerance
+        self._draft = Draft(file.source, file.levels, notes=read_notes(file.comments, file.source))
 
     def network(self) -> BayesianNetwork:
         """Return the network."""
         if not self._levels:
             self._file.fail(0, "there is no variable in this file")
-        parents: dict[str, tuple[str, ...]] = {}
-        tables: dict[str, NDArray[np.float64]] = {}
+        draft = self._draft
         for block in self._file.blocks:
             node, *rest = self._members(block)
-            if node in tables:
+            if node in draft.tables:
                 self._file.fail(block.position, f"the probabilities of {node!r} are given twice")
-            parents[node] = tuple(rest)
-            tables[node] = self._table(block, node, rest)
+            draft.parents[node] = tuple(rest)
+            draft.tables[node] = self._table(block, node, rest)
         for node in self._levels:
-            if node not in tables:
+            if node not in draft.tables:
                 self._file.fail(len(self._file.text), f"the probabilities of {node!r} are missing")
-        return self._assemble(parents, tables)
-
-    def _assemble(
-        self, parents: Mapping[str, Sequence[str]], tables: Mapping[str, NDArray[np.float64]]
-    ) -> BayesianNetwork:
-        """Put the tables together, their axes in node order."""
-        try:
-            dag = DAG(self._levels, [(parent, node) for node, family in parents.items() for parent in family])
-            cpts = {}
-            for node in dag.nodes:
-                axes = [parents[node].index(parent) for parent in dag.parents(node)]
-                cpts[node] = tables[node].transpose(*axes, len(axes))
-            return BayesianNetwork(dag, self._levels, cpts, tolerance=self._tolerance)
-        except CycleError as error:
-            raise FormatError(str(error), self._file.source) from error
+        return draft.network(self._tolerance)
 
     def _members(self, block: Block) -> list[str]:
         """Return the node of a probability block and its parents."""
@@ -112,13 +100,8 @@ class _Builder:
 
     def _table(self, block: Block, node: str, parents: Sequence[str]) -> NDArray[np.float64]:
         """Return the table of a probability block: one axis per parent, in the order of the file, then the node's."""
-        r, shape = len(self._levels[node]), [len(self._levels[parent]) for parent in parents]
+        *shape, r = self._draft.shape(node, parents)
         q = math.prod(shape)
-        if q * r > MAX_ENTRIES or len(parents) > MAX_PARENTS:
-            raise CapacityError(
-                f"{self._file.source}: the table of {node!r} has {len(parents)} parents and {q * r:,} entries; at most "
-                f"{MAX_PARENTS} and {MAX_ENTRIES:,} are possible"
-            )
         if "table" in block.whole:
             return self._whole_table(block, node, [r, *shape])
         table = np.full((q, r), np.nan)

@@ -60,7 +60,7 @@ class Block:
 
 
 class Scanner:
-    """A file, read once: `levels` by variable, and `blocks`.
+    """A file, read once: `levels` by variable, `blocks`, and `comments`.
 
     Parameters
     ----------
@@ -73,6 +73,7 @@ class Scanner:
     def __init__(self, text: str, source: str) -> None:
         self.source = source
         self.text = text
+        self.comments: list[str] = []
         self.text = self._without_comments()
         self.levels: dict[str, tuple[str, ...]] = {}
         self.blocks: list[Block] = []
@@ -100,7 +101,10 @@ class Scanner:
             found = match.group()
             if found == "/*":
                 self.fail(match.start(), "this comment does not end")
-            return found if found.startswith('"') else re.sub(r"[^\n]", " ", found)
+            if found.startswith('"'):
+                return found
+            self.comments.append(found.removeprefix("//"))
+            return re.sub(r"[^\n]", " ", found)
 
         return _COMMENT.sub(blank, text)
 

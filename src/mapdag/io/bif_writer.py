@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING
 
-from mapdag.io.bif_names import quote
+from mapdag.io.bif_names import BIF
+from mapdag.io.portable import Portable, portable
 from mapdag.networks.cpts import refuse_undefined
 
 if TYPE_CHECKING:
@@ -17,13 +18,13 @@ if TYPE_CHECKING:
 def to_bif(network: BayesianNetwork) -> str:
     """Return a network in BIF.
 
-    Numbers have as many digits as it takes to read the same ones back. Names are quoted only where they have to be,
-    since some programs cannot read quoted ones.
+    Numbers have as many digits as it takes to read the same ones back. Names and labels that other programs cannot
+    read are replaced by some that they can, with a warning; comments keep the originals, and what the levels stand for.
 
     Raises
     ------
     NetworkError
-        If a name has a line break, or probabilities are undefined.
+        If probabilities are undefined.
 
     Examples
     --------
@@ -36,14 +37,15 @@ def to_bif(network: BayesianNetwork) -> str:
     <BLANKLINE>
     """
     refuse_undefined(network.cpts, "BIF")
-    return "\n".join(_lines(network)) + "\n"
+    return "\n".join(_lines(network, portable(network, BIF))) + "\n"
 
 
-def _lines(network: BayesianNetwork) -> Iterator[str]:
-    names = {node: quote(node) for node in network.nodes}
-    labels = {node: [quote(label) for label in network.levels[node]] for node in network.nodes}
+def _lines(network: BayesianNetwork, chosen: Portable) -> Iterator[str]:
+    names, labels = chosen.names, chosen.labels
     yield "network unknown {"
     yield "}"
+    for note in chosen.notes:
+        yield f"// {note.comment()}"
     for node in network.nodes:
         yield f"variable {names[node]} {{"
         yield f"  type discrete [ {len(labels[node])} ] {{ {', '.join(labels[node])} }};"

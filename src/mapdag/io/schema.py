@@ -23,19 +23,21 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mapdag.data import Cuts
-from mapdag.data.codings import Coding, ValueType
-from mapdag.errors import DataError, FormatError, GraphError, NetworkError, ParameterError
+from mapdag.data.codings import TEXT
+from mapdag.errors import DataError, FormatError, GraphError, NetworkError
 from mapdag.graphs import DAG
+from mapdag.io.notes import coding_entry, read_coding
 from mapdag.networks import BayesianNetwork
 from mapdag.networks.cpts import TOLERANCE, check_size
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from mapdag.data import Coding
 
 NETWORK, GRAPH = "mapdag-network", "mapdag-graph"
 VERSION = 1
@@ -60,7 +62,7 @@ def network_to_json(network: BayesianNetwork) -> str:
             "probabilities": [None if math.isnan(row[0]) else row for row in rows],
         }
         if node in network.codings:
-            entry["coding"] = _coding_entry(network.codings[node])
+            entry["coding"] = coding_entry(network.codings[node])
         lines.append(json.dumps(entry, ensure_ascii=False, allow_nan=False))
     nodes = ",\n  ".join(lines)
     return f'{{"format": "{NETWORK}", "version": {VERSION}, "nodes": [\n  {nodes}\n]}}\n'
@@ -150,26 +152,12 @@ def _text(node: Mapping[str, Any], key: str, source: str) -> str:
     return value
 
 
-def _coding_entry(coding: Coding) -> dict[str, Any]:
-    if coding.edges is None:
-        return {"type": coding.type}
-    return {"type": coding.type, "edges": [edge if math.isfinite(edge) else None for edge in coding.edges]}
-
-
 def _coding(node: Mapping[str, Any], name: str, source: str) -> Coding:
     """Return what the levels of a node stand for."""
-    entry = node.get("coding", {})
-    edges = entry.get("edges") if isinstance(entry, dict) else ()
-    known = isinstance(entry, dict) and entry.get("type", "text") in get_args(ValueType)
-    if not known or not (edges is None or (isinstance(edges, list) and 2 < len(edges) <= len(node["levels"]) + 1)):
-        raise FormatError(f'"coding" of {name!r} must have a type and edges, got {json.dumps(entry)[:60]}', source)
-    if edges is None:
-        return Coding(entry.get("type", "text"))
-    ends = [-math.inf if edges[0] is None else edges[0], *edges[1:-1], math.inf if edges[-1] is None else edges[-1]]
-    try:
-        return Coding(entry.get("type", "text"), Cuts({name: ends})[name])
-    except ParameterError as error:
-        raise FormatError(str(error), source) from None
+    coding = read_coding(node, name, source) or TEXT
+    if coding.edges is not None and len(coding.edges) > len(node["levels"]) + 1:
+        raise FormatError(f"{name!r} has fewer levels than intervals between the edges of its coding", source)
+    return coding
 
 
 def _table(node: Mapping[str, Any], name: str, q: int, r: int, source: str) -> np.ndarray[Any, np.dtype[np.float64]]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from mapdag.data.codings import Sealed
+from mapdag.data.codings import Coding, Sealed, kept_codings
 from mapdag.errors import NetworkError, ParameterError
+from mapdag.networks.evidence import level_code
+from mapdag.tables import Column, Table, Tabular
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,7 +23,7 @@ _SHOWN = 20
 
 @final
 @dataclass(frozen=True, eq=False)
-class Distribution:
+class Distribution(Tabular):
     """Probabilities of every combination of levels of a few nodes.
 
     Parameters
@@ -32,6 +34,9 @@ class Distribution:
         The levels of each, in the order of the entries along its axis.
     values : array
         The probabilities, which sum to one.
+    codings : mapping, optional
+        What the levels stand for, where that is anything but text (see `mapdag.data.Coding`). Not part of what makes
+        two distributions equal.
 
     Examples
     --------
@@ -44,11 +49,14 @@ class Distribution:
     yes  high  0.3
     >>> posterior.probability(A="yes"), posterior.mode
     (0.5, {'A': 'no', 'B': 'low'})
+    >>> float(posterior.to_pandas()["probability"]["yes", "high"])
+    0.3
     """
 
     nodes: tuple[str, ...]
     levels: Mapping[str, tuple[str, ...]]
     values: NDArray[np.float64]
+    codings: Mapping[str, Coding] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         values = np.array(self.values, dtype=np.float64)
@@ -57,17 +65,21 @@ class Distribution:
         expected = tuple(map(len, levels.values()))
         if values.shape != expected:
             raise NetworkError(f"the probabilities of {self.nodes} must have shape {expected}, got {values.shape}")
-        for field, value in (("levels", Sealed(levels)), ("values", values)):
-            object.__setattr__(self, field, value)
+        codings = kept_codings(self.codings, self.nodes)
+        for name, value in (("levels", Sealed(levels)), ("values", values), ("codings", codings)):
+            object.__setattr__(self, name, value)
 
-    def probability(self, given: Mapping[str, str] | None = None, /, **levels: str) -> float:
-        """Return the probability that some of the nodes have these levels, the others whatever they may."""
+    def probability(self, given: Mapping[str, Any] | None = None, /, **levels: Any) -> float:
+        """Return the probability that some of the nodes have these levels, the others whatever they may.
+
+        Levels are labels, or the values of the table that they stand for; of a column that was cut, any number.
+        """
         chosen = {**(given or {}), **levels}
         where: list[int | slice] = [slice(None)] * len(self.nodes)
         for node, level in chosen.items():
             if node not in self.levels:
                 raise ParameterError(f"there is no node {node!r} in this distribution of {', '.join(self.nodes)}")
-            where[self.nodes.index(node)] = level_code(self.levels, node, level)
+            where[self.nodes.index(node)] = level_code(self.levels, node, level, self.codings)
         return float(np.sum(self.values[tuple(where)]))
 
     @property
@@ -96,28 +108,19 @@ class Distribution:
         return hash((self.nodes, self.values.tobytes()))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Distribution, (self.nodes, dict(self.levels), self.values))
+        return (Distribution, (self.nodes, dict(self.levels), self.values, self.codings))
 
-    def __str__(self) -> str:
-        """Write a small table, one line per combination of levels; the most probable where there are many."""
-        order = range(self.values.size)
-        if self.values.size > _SHOWN:
-            order = np.argsort(-self.values, axis=None, kind="stable")[:_SHOWN].tolist()
-        rows = [[*self.nodes, "probability"]]
-        for position in order:
-            where = np.unravel_index(position, self.values.shape)
-            labels = [self.levels[node][int(code)] for node, code in zip(self.nodes, where, strict=True)]
-            rows.append([*labels, f"{self.values[where]:.6g}"])
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
-        left = self.values.size - len(order)
-        return "\n".join(lines + ([f"... and {left:,} less probable"] if left else []))
-
-
-def level_code(levels: Mapping[str, tuple[str, ...]], node: str, level: str) -> int:
-    """Return the code of a level of a node, or say which there are."""
-    try:
-        return levels[node].index(level)
-    except ValueError:
-        known = ", ".join(map(repr, levels[node][:_SHOWN]))
-        raise ParameterError(f"{node!r} has no level {level!r}; its levels are {known}") from None
+    def to_table(self, most: int | None = None) -> Table:
+        """Return a row for each combination of levels; the most probable ones where there are more than `most`."""
+        flat = self.values.ravel()
+        rows = np.arange(flat.size)
+        if most is not None and flat.size > most:
+            rows = np.argsort(-flat, kind="stable")[:most]
+        codes = np.unravel_index(rows, self.values.shape)
+        levels = [Column(node, code, levels=self.levels[node]) for node, code in zip(self.nodes, codes, strict=True)]
+        return Table(
+            [*levels, Column("probability", flat[rows], ".6g")],
+            left=flat.size - len(rows),
+            rest="less probable",
+            index=len(levels),
+        )

@@ -19,7 +19,8 @@ from mapdag.errors import CapacityError, NetworkError, ParameterError
 from mapdag.graphs.acyclicity import reachable
 from mapdag.graphs.masks import mask_of, members
 from mapdag.networks.cpts import Floats, refuse_undefined
-from mapdag.networks.distribution import Distribution, level_code
+from mapdag.networks.distribution import Distribution
+from mapdag.networks.evidence import level_code
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -38,13 +39,16 @@ class Factor(NamedTuple):
 
 
 def query(
-    network: BayesianNetwork, nodes: str | Iterable[str], evidence: Mapping[str, str], max_entries: int
+    network: BayesianNetwork, nodes: str | Iterable[str], evidence: Mapping[str, Any], max_entries: int
 ) -> Distribution:
     """Return the joint distribution of `nodes` given `evidence`."""
     index = network.dag.index
     asked = (nodes,) if isinstance(nodes, str) else tuple(nodes)
     positions = [index.position(node) for node in asked]
-    observed = {index.position(node): level_code(network.levels, node, level) for node, level in evidence.items()}
+    observed = {
+        index.position(node): level_code(network.levels, node, level, network.codings)
+        for node, level in evidence.items()
+    }
     if not asked:
         raise ParameterError("nodes must name at least one node to ask for")
     if len(set(asked)) < len(asked):
@@ -59,7 +63,7 @@ def query(
     joint = _eliminate(relevant, cards, positions, max_entries)
     order = [joint.nodes.index(position) for position in positions]
     values = joint.values.transpose(order)
-    return Distribution(asked, {node: network.levels[node] for node in asked}, values / values.sum())
+    return Distribution(asked, {node: network.levels[node] for node in asked}, values / values.sum(), network.codings)
 
 
 def _factors(network: BayesianNetwork, asked: Sequence[int], observed: Mapping[int, int]) -> list[Factor]:

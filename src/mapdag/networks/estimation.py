@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from mapdag.checks import check_positive
+from mapdag.data import ReadingOptions
 from mapdag.errors import NetworkError, ParameterError
 from mapdag.networks.cpts import Floats, check_size, configuration_text
 from mapdag.networks.inputs import cell_numbers, needed_columns
 from mapdag.networks.network import BayesianNetwork
+from mapdag.public import public
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from typing_extensions import Unpack
 
     from mapdag.data.dataset import Dataset
     from mapdag.graphs import DAG
@@ -25,6 +28,7 @@ Unobserved = Literal["uniform", "error", "nan"]
 _GRAPH_ALONE = "; files of a graph alone can hold it without the tables: .csv, .dot, .txt or .json (mapdag.write_graph)"
 
 
+@public(ReadingOptions)
 def fit(
     dag: DAG,
     data: Any,
@@ -32,6 +36,7 @@ def fit(
     alpha: float = 1.0,
     method: Method = "bayes",
     unobserved: Unobserved = "uniform",
+    **reading: Unpack[ReadingOptions],
 ) -> BayesianNetwork:
     r"""Estimate the conditional probability tables of a graph from data.
 
@@ -41,7 +46,7 @@ def fit(
         Its nodes are columns of the data.
     data : Dataset, or any table that `mapdag.read` takes
         Columns that are no node are ignored. The levels of the network are the declared ones, observed or not; the
-        rows of a dataset count by their weights. To declare levels or weights, pass what `mapdag.read` returns.
+        rows of a dataset count by their weights.
     alpha : float
         The imaginary sample size; maximum likelihood does without.
     method : {"bayes", "bds", "mle"}
@@ -55,6 +60,8 @@ def fit(
     unobserved : {"uniform", "error", "nan"}
         What "bds" and "mle" do about a configuration that was not observed: make all levels equally probable, raise
         `NetworkError`, or leave its row undefined, NaN throughout.
+    **reading
+        How to read the table, as in `mapdag.read`: ``levels``, ``weights``, ``missing`` and so on.
 
     Returns
     -------
@@ -83,7 +90,7 @@ def fit(
     0.5
     """
     _check_options(alpha, method, unobserved)
-    table = needed_columns(data, dag.nodes)
+    table = needed_columns(data, dag.nodes, **reading)
     levels = {node: table.levels[node] for node in dag.nodes}
     check_size(dag, levels, advice=_GRAPH_ALONE)
     cpts = {}

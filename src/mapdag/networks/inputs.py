@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mapdag.data import Dataset, read
+from mapdag.data import Dataset, as_dataset, read
 from mapdag.data.problems import listed
 from mapdag.data.source import open_source
 from mapdag.errors import DataError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from typing_extensions import Unpack
 
+    from mapdag.data import ReadingOptions
     from mapdag.data.labels import Codes
     from mapdag.networks.network import BayesianNetwork
 
@@ -32,7 +34,9 @@ class _Like:
     cuts: Mapping[str, tuple[float, ...]]
 
 
-def needed_columns(data: Any, nodes: Sequence[str], network: BayesianNetwork | None = None) -> Dataset:
+def needed_columns(
+    data: Any, nodes: Sequence[str], network: BayesianNetwork | None = None, **reading: Unpack[ReadingOptions]
+) -> Dataset:
     """Return a dataset as it is, and of any other table the columns of these nodes.
 
     Columns without a node are not even looked at, whatever they hold.
@@ -46,6 +50,8 @@ def needed_columns(data: Any, nodes: Sequence[str], network: BayesianNetwork | N
     network : BayesianNetwork, optional
         Has the only levels that these columns may have, observed or not, and where numbers are cut into them; by
         default, levels are what `read` finds.
+    **reading
+        How to read the table; not for a dataset.
 
     Raises
     ------
@@ -54,21 +60,26 @@ def needed_columns(data: Any, nodes: Sequence[str], network: BayesianNetwork | N
     """
     if isinstance(data, Dataset):
         _refuse_missing(nodes, data.names)
-        return data
+        return as_dataset(data, **reading)
     source = _readable_twice(data)
-    table = open_source(source)
+    table = open_source(source, reading.get("separator"), reading.get("encoding"))
     _refuse_missing(nodes, table.names)
     if not nodes:
         return Dataset._trusted((), {}, np.empty((0, table.n_rows), dtype=np.uint8), None)  # noqa: SLF001
-    others = [name for name in dict.fromkeys(table.names) if name not in set(nodes)]
+    counted = reading.get("weights")
+    used = {*nodes, counted} if isinstance(counted, str) else set(nodes)
+    others = [name for name in dict.fromkeys(table.names) if name not in used]
     del table
     like = None
     if network is not None:
         cuts = {node: edges for node, edges in network.cuts.items() if node in nodes}
         like = _Like({node: _at_least_two(network.levels[node]) for node in nodes}, cuts)
+    given: ReadingOptions = {"like": like, **reading, "drop": others}
     try:
-        return read(source, like=like, drop=others)
+        return read(source, **given)
     except DataError as error:
+        if network is None or not error.remedy:  # `fit` takes options of `read`; or there is none that would help
+            raise
         told = "\n(options of mapdag.read: read the table with them, and pass what it returns)"
         raise DataError(*error.parts, told) from error
 

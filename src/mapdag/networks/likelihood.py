@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mapdag.data.codings import TEXT
 from mapdag.data.problems import rows_text
 from mapdag.errors import NetworkError
 from mapdag.networks.cpts import Floats, refuse_undefined
+from mapdag.networks.evidence import decoded
 from mapdag.networks.inputs import cell_numbers, matched_codes, needed_columns
 
 if TYPE_CHECKING:
@@ -73,7 +75,7 @@ def predict_proba(network: BayesianNetwork, data: Any, node: str) -> Floats:
     return result
 
 
-def predict(network: BayesianNetwork, data: Any, node: str) -> NDArray[np.str_]:
+def predict(network: BayesianNetwork, data: Any, node: str) -> NDArray[Any]:
     """Return the most probable level of one node in every row, given the others."""
     probabilities = predict_proba(network, data, node)
     impossible = np.isnan(probabilities[:, 0])
@@ -84,8 +86,7 @@ def predict(network: BayesianNetwork, data: Any, node: str) -> NDArray[np.str_]:
         )
     best = probabilities.max(axis=1, keepdims=True, initial=0.0)
     codes = np.argmax(probabilities >= best * (1 - _TIE), axis=1)
-    labels: NDArray[np.str_] = np.array(network.levels[node], dtype=np.str_)[codes]
-    return labels
+    return decoded(network.levels[node], network.codings.get(node, TEXT), codes)
 
 
 def _blocks(n_rows: int) -> Iterator[slice]:

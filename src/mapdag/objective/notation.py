@@ -18,6 +18,7 @@ from mapdag.contracts import Likelihood, Objective, Prior
 from mapdag.errors import NotationError, ParameterError
 from mapdag.priors import CS, MU, VSP, LogLinear, MaxParents, Support, U
 from mapdag.scores import AIC, BD, BDJ, BIC, K2, BDeu, BDs, LogLik, eBIC, fNML, qNML
+from mapdag.vocabulary import score_hint
 
 PRIORS: Mapping[str, Callable[..., Prior]] = MappingProxyType(
     {kind.__name__: kind for kind in (U, MU, VSP, CS, LogLinear, MaxParents, Support)}
@@ -51,7 +52,8 @@ def parse(text: str | Objective | Likelihood) -> Objective:
         return U() + text
     if not isinstance(text, str):
         raise ParameterError(
-            f"an objective must be a prior + a likelihood, or a text such as '{DEFAULT}', got {text!r}"
+            f"an objective must be a prior + a likelihood, or a text such as '{DEFAULT}', "
+            f"got {text!r}{score_hint(text)}"
         )
     return _Reader(text).objective()
 
@@ -67,6 +69,10 @@ class _Reader:
 
     def objective(self) -> Objective:
         """Add up the terms."""
+        for word in re.finditer(r"[A-Za-z]\w*(-\w+)+", re.sub(_QUOTED, "", self.line)):
+            if score_hint(word[0]):  # "bic-d" would be a difference
+                told = f"no likelihood is called {word[0]!r}{score_hint(word[0])}"
+                raise self._error(told, self.line.index(word[0]))
         prior: Prior | None = None
         likelihood: Likelihood | None = None
         for node in self._terms(self._tree()):
@@ -115,7 +121,8 @@ class _Reader:
         names = {name.lower(): name for name in known}
         if called.id.lower() not in names:
             close = get_close_matches(called.id.lower(), names, n=1)
-            hint = f"; did you mean {names[close[0]]}?" if close else "."
+            near = f"; did you mean {names[close[0]]}?" if close else "."
+            hint = f"{score_hint(called.id)}." if score_hint(called.id) else near
             every = f"Priors: {', '.join(PRIORS)}. Likelihoods: {', '.join(LIKELIHOODS)}"
             raise self._error(f"no prior or likelihood is called {called.id!r}{hint} {every}", node)
         name = names[called.id.lower()]

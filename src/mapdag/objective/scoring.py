@@ -7,17 +7,18 @@ from collections.abc import Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
 
-from mapdag.data import as_dataset
+from mapdag.data import ReadingOptions, as_dataset
 from mapdag.errors import GraphError
 from mapdag.families import FamilyScores
 from mapdag.objective.notation import DEFAULT, parse
 from mapdag.objective.support import thin_families
+from mapdag.public import public
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import TypeAlias
 
-    from typing_extensions import Self
+    from typing_extensions import Self, Unpack
 
     from mapdag.contracts import Likelihood, Objective
     from mapdag.data import Dataset
@@ -57,10 +58,13 @@ class Score(float):
 
 
 @overload
-def score(dag: DAG, data: Any, objective: Goal = ...) -> Score: ...
+def score(dag: DAG, data: Any, objective: Goal = ..., **reading: Unpack[ReadingOptions]) -> Score: ...
 @overload
-def score(dag: DAG, data: Any, objective: Sequence[Goal]) -> tuple[Score, ...]: ...
-def score(dag: DAG, data: Any, objective: Goal | Sequence[Goal] = DEFAULT) -> Score | tuple[Score, ...]:
+def score(dag: DAG, data: Any, objective: Sequence[Goal], **reading: Unpack[ReadingOptions]) -> tuple[Score, ...]: ...
+@public(ReadingOptions)
+def score(
+    dag: DAG, data: Any, objective: Goal | Sequence[Goal] = DEFAULT, **reading: Unpack[ReadingOptions]
+) -> Score | tuple[Score, ...]:
     """Posterior score of a graph: log prior + log marginal likelihood.
 
     Parameters
@@ -71,6 +75,8 @@ def score(dag: DAG, data: Any, objective: Goal | Sequence[Goal] = DEFAULT) -> Sc
     objective : Objective, Likelihood, str, or a sequence of them
         Such as ``MU(c=1) + BDs(alpha=1)`` or the same as a text; a likelihood alone means the uniform prior. Several
         objectives take one pass over the data and give a tuple of scores.
+    **reading
+        How to read the table, as in `mapdag.read`.
 
     Examples
     --------
@@ -83,7 +89,7 @@ def score(dag: DAG, data: Any, objective: Goal | Sequence[Goal] = DEFAULT) -> Sc
     """
     several = isinstance(objective, Sequence) and not isinstance(objective, str)
     goals = [parse(each) for each in (objective if several else [objective])]  # type: ignore[union-attr,arg-type]
-    table = as_dataset(data)
+    table = as_dataset(data, **reading)
     align(dag, table)
     likelihoods = list(dict.fromkeys(goal.likelihood for goal in goals))
     families = FamilyScores(table, likelihoods)

@@ -51,7 +51,8 @@ class ThinFamily:
         return self.rows < _SATURATED
 
     def __str__(self) -> str:
-        return f"{self.node} ({self.rows:.3g} rows for each of {self.configurations:,} configurations)"
+        rows = f"{self.rows:.3g}"
+        return f"{self.node} ({rows} row{'s' * (rows != '1')} for each of {self.configurations:,} configurations)"
 
 
 def most_configurations(total: float, support: float | None) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,7 +11,9 @@ import numpy as np
 
 from mapdag.checks import check_positive, check_probability
 from mapdag.contracts import Prior, write
-from mapdag.errors import MapdagWarning, ParameterError
+from mapdag.errors import ParameterError
+from mapdag.notices import warn
+from mapdag.wording import plural
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -66,10 +67,8 @@ class MU(Prior):
         if self.c is not None:
             object.__setattr__(self, "c", check_positive("c", self.c))
             if not 1 <= self.c < 5:
-                warnings.warn(
+                warn(
                     f"c is the expected number of arcs per node; values outside [1, 5) are unusual, got {self.c:g}",
-                    MapdagWarning,
-                    stacklevel=3,
                 )
         else:
             object.__setattr__(self, "beta", check_probability("beta", 0.5 if self.beta is None else self.beta))
@@ -82,10 +81,8 @@ class MU(Prior):
         beta = 2 * self.c / (n_nodes - 1) if n_nodes > 1 else math.inf
         if n_nodes < 5:
             if beta > 0.5:
-                warnings.warn(
-                    f"MU(c={self.c:g}) is meant for larger graphs: with {n_nodes} nodes beta is taken as 1/2",
-                    MapdagWarning,
-                    stacklevel=3,
+                warn(
+                    f"MU(c={self.c:g}) is meant for larger graphs: with {plural(n_nodes, 'node')} beta is taken as 1/2",
                 )
             return min(beta, 0.5)
         if beta >= 1:

@@ -11,8 +11,9 @@ from mapdag.graphs import CPDAG, DAG, compare
 from mapdag.plots.drawing import Drawing, Link, compose
 from mapdag.report.html import Content, Html, tag
 from mapdag.report.page import Section, page, write_page
-from mapdag.report.parts import Heading, Sortable, figures, how_it_was_made, plural, table
+from mapdag.report.parts import Heading, Sortable, figures, how_it_was_made, table
 from mapdag.report.viewer import GRAPH_SCRIPTS, WINDOW, View, viewer
+from mapdag.wording import plural
 
 Status = Literal["agreeing", "missing", "extra", "reversed", "differing"]
 
@@ -169,8 +170,8 @@ def _figures(a: DAG, b: DAG) -> Html:
         [
             ("SHD", arcs.shd, "pairs that the equivalence classes join differently"),
             ("Agreeing", arcs.true_positives, f"of {plural(a.n_arcs, 'arc')} in A"),
-            ("Missing", arcs.false_negatives - arcs.reversed, "in A, not adjacent in B"),
-            ("Extra", arcs.false_positives - arcs.reversed, "in B, not adjacent in A"),
+            ("Missing", arcs.missing, "in A, not adjacent in B"),
+            ("Extra", arcs.extra, "in B, not adjacent in A"),
             ("Reversed", arcs.reversed, "the other way round"),
             ("F1", f"{arcs.f1:.3f}", f"precision {arcs.precision:.3f}, recall {arcs.recall:.3f}"),
             ("Skeleton F1", f"{arcs.skeleton_f1:.3f}", "directions ignored"),

@@ -25,12 +25,12 @@ from mapdag.report.parts import (
     how_it_was_made,
     number,
     picture,
-    plural,
     table,
     warning,
 )
 from mapdag.report.viewer import GRAPH_SCRIPTS, WINDOW, View, viewer
 from mapdag.report.whatif import make_plan, what_if
+from mapdag.wording import plural
 
 if TYPE_CHECKING:
     from mapdag.data import Dataset
@@ -98,7 +98,7 @@ def result_page(
         Section("graph", "The graph", _graph(result, bootstrap), "Graph"),
         Section("whatif", "What if", what_if(plan), "What if"),
         Section("arcs", "Arcs", _arcs(result, joined, bootstrap), "Arcs"),
-        Section("trace", "How the score rose", _trace(result), "Score trace"),
+        *([] if _is_given(result) else [Section("trace", "How the score rose", _trace(result), "Score trace")]),
         Section("data", "Data and families", data_section(result.data, known), "Data"),
         how_it_was_made(command, _details(result, bootstrap)),
     ]
@@ -106,11 +106,19 @@ def result_page(
     return page(
         title or (f"{name}: {size}" if name else size),
         sections,
-        subtitle=["learned with ", tag("code", str(result.objective)), f" from {_rows(result.data)}"],
+        subtitle=[
+            "given, judged by " if _is_given(result) else "learned with ",
+            tag("code", str(result.objective)),
+            f" from {_rows(result.data)}",
+        ],
         lead=_figures(result),
         data={"nodes": node_facts(result.data, known, tables), "arcs": joined, "trace": moves, "plan": plan},
         scripts=("tables", *GRAPH_SCRIPTS, "cpts", "junction", "samples", "whatif", "trace"),
     )
+
+
+def _is_given(result: Result) -> bool:
+    return result.stopped == "given"
 
 
 def _matching(network: BayesianNetwork, result: Result) -> BayesianNetwork:
@@ -130,6 +138,7 @@ def _rows(data: Dataset) -> str:
 
 def _figures(result: Result) -> Html:
     ended = "converged" if result.converged else f"stopped early: {result.stopped.replace('_', ' ')}"
+    told = f"{result.seconds:.2f} s, {ended}"
     shown = figures(
         [
             ("Score", figure_text(result.score), "log posterior, up to a constant"),
@@ -137,11 +146,11 @@ def _figures(result: Result) -> Html:
             ("Log likelihood", figure_text(result.log_likelihood), "of the data, marginal or penalised"),
             ("Compelled arcs", len(result.compelled), "same direction in every equivalent graph"),
             ("Reversible arcs", len(result.reversible), "direction not identified"),
-            ("Search", plural(len(result.trace), "move"), f"{result.seconds:.2f} s, {ended}"),
+            *([] if _is_given(result) else [("Search", plural(len(result.trace), "move"), told)]),
         ]
     )
     said = [warning(thin_sentence(result.thin, result.objective))] if result.thin else []
-    if not result.converged:
+    if not result.converged and not _is_given(result):
         said.append(warning(f"The search {ended}. This is the best graph it had found by then."))
     return join([*said, shown])
 
@@ -159,7 +168,12 @@ def _graph(result: Result, bootstrap: Bootstrap | None) -> Html:
     if bootstrap is not None:
         keys.append(("compelled weak", "thin to thick: strength from 0 to 1"))
     drawing = draw(result, bootstrap=bootstrap, window=WINDOW)
-    return viewer(drawing, views=views, keys=keys, title=f"Learned graph with {plural(result.dag.n_arcs, 'arc')}")
+    return viewer(
+        drawing,
+        views=views,
+        keys=keys,
+        title=f"{'Given' if _is_given(result) else 'Learned'} graph with {plural(result.dag.n_arcs, 'arc')}",
+    )
 
 
 def _arcs(result: Result, joined: list[ArcFacts], bootstrap: Bootstrap | None) -> Content:
@@ -235,9 +249,10 @@ def _details(result: Result, bootstrap: Bootstrap | None) -> list[tuple[str, Con
     details: list[tuple[str, Content]] = [
         ("objective", tag("code", str(result.objective))),
         ("data", f"{_rows(data)}, {plural(data.n_columns, 'column')}"),
-        ("search", f"{plural(len(result.trace), 'move')}, {result.families:,} families counted, {result.stopped}"),
-        ("time", f"{result.seconds:.3f} s"),
     ]
+    if not _is_given(result):
+        counted = f"{plural(len(result.trace), 'move')}, {plural(result.families, 'family')} counted, {result.stopped}"
+        details += [("search", counted), ("time", f"{result.seconds:.3f} s")]
     if bootstrap is not None:
         details.append(
             ("bootstrap", f"{plural(bootstrap.replicates, 'resample')}, threshold {bootstrap.threshold:.3f}")

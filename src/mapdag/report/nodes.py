@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from mapdag.report.charts import spark
 from mapdag.report.families import FamilyTable, shown_levels
 from mapdag.report.html import Content, tag
-from mapdag.report.parts import Heading, Row, Sortable, bar, number, plural, table, warning
+from mapdag.report.parts import Heading, Row, Sortable, bar, number, table, warning
+from mapdag.wording import plural
 
 if TYPE_CHECKING:
     from mapdag.data import Dataset

@@ -160,17 +160,6 @@ def figure_text(value: float, digits: int = 2) -> str:
     return (text[1:] if text.strip("-0.,") == "" and text.startswith("-") else text).replace("-", MINUS)
 
 
-def plural(n: int, what: str) -> str:
-    """Write how many there are of something.
-
-    Examples
-    --------
-    >>> plural(1, "arc"), plural(1200, "arc")
-    ('1 arc', '1,200 arcs')
-    """
-    return f"{n:,} {what}" + "s" * (n != 1)
-
-
 def how_it_was_made(command: str | None, details: Iterable[tuple[str, Content]] = ()) -> Section:
     """Tell the exact command, the versions of everything, and when."""
     now = dt.datetime.now(dt.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")

@@ -21,11 +21,10 @@ from mapdag.report.parts import (
     how_it_was_made,
     number,
     picture,
-    plural,
     table,
     warning,
 )
-from mapdag.study.progress import duration
+from mapdag.wording import duration, plural
 
 if TYPE_CHECKING:
     from mapdag.paper.claims import Finding

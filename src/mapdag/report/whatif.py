@@ -18,7 +18,7 @@ import numpy as np
 from mapdag.errors import CapacityError
 from mapdag.networks.elimination import best_order
 from mapdag.report.html import Content, tag
-from mapdag.report.parts import plural
+from mapdag.wording import plural
 
 if TYPE_CHECKING:
     from mapdag.data import Dataset

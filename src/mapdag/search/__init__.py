@@ -1,11 +1,12 @@
 """Searches for the DAG with the highest posterior score. Files and printing are unknown here."""
 
+from mapdag.progress import Progress
 from mapdag.search.cache import FamilyCache
 from mapdag.search.canonical.columns import CanonicalOrder, canonical_order
 from mapdag.search.constraints import Constraints
 from mapdag.search.exact.posterior import ArcPosteriors, arc_posteriors
 from mapdag.search.exact.ranking import best_dags
-from mapdag.search.frame.options import Options, Progress
+from mapdag.search.frame.options import Options
 from mapdag.search.frame.result import Move, Result
 from mapdag.search.plan import SEARCHES, LearnOptions, Plan, SearchOptions, hill_climb, learn, tabu
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mapdag.counts import Counter
-from mapdag.errors import MapdagWarning
 from mapdag.families import Criterion
+from mapdag.notices import warn
 from mapdag.objective import most_configurations, thin_families
 
 if TYPE_CHECKING:
@@ -43,11 +42,9 @@ def criterion_of(objective: Objective, data: Dataset, rules: Rules) -> Criterion
                 limits[node] = float(observed)
                 waived.append(f"{data.names[node]} ({data.total / observed:.2g} rows per configuration)")
     if waived:
-        warnings.warn(
+        warn(
             f"required arcs spread rows more thinly than Support({support:g}) allows, and win: {_listed(waived)}; "
             "their other parents may not make it worse",
-            MapdagWarning,
-            stacklevel=2,
         )
     return Criterion(objective.likelihood, tuple(limits))
 
@@ -66,11 +63,9 @@ def supported_start(start: DAG, objective: Objective, data: Dataset, rules: Rule
         dropped += [family.node] * bool(free)
     if not dropped:
         return start
-    warnings.warn(
+    warn(
         f"the start graph spreads rows more thinly than Support({support:g}) allows: the parents of "
         f"{_listed(dropped)} are left out of it",
-        MapdagWarning,
-        stacklevel=2,
     )
     return type(start)(start.nodes, arcs)
 

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import inspect
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypedDict, overload
+from typing import TYPE_CHECKING, Any, overload
 
-from mapdag.data import as_dataset
+from mapdag.data import ReadingOptions, as_dataset, split_options
 from mapdag.errors import ParameterError, Setting
 from mapdag.objective import DEFAULT, parse
+from mapdag.progress import OnProgress, shown
+from mapdag.public import public
 from mapdag.search.canonical.columns import canonical_order
 from mapdag.search.climbing.search import climb_hills, walk_tabu
 from mapdag.search.constraints import Constraints, complete_start, make_rules
 from mapdag.search.exact.search import search_exactly
-from mapdag.search.frame.options import OnProgress, Options
+from mapdag.search.frame.options import Options
 from mapdag.search.orders.search import search_orders
 
 if TYPE_CHECKING:
@@ -42,8 +45,8 @@ _GENERAL = tuple(each.name for each in fields(Options) if each.name not in ("con
 _LIMITS = tuple(each.name for each in fields(Constraints))
 
 
-class SearchOptions(TypedDict, total=False):
-    """Which search, and within which limits: what all that learn have in common. `learn` says what they mean."""
+class SearchOptions(ReadingOptions, total=False):
+    """How to read the table, which search, within which limits: what all that learn take; see `learn`."""
 
     search: str
     order: str
@@ -67,7 +70,7 @@ class LearnOptions(SearchOptions, total=False):
     seed: int
     threads: int | None
     engine: str | Callable[[Dataset], Engine]
-    progress: OnProgress | None
+    progress: OnProgress | bool | None
 
 
 @dataclass(frozen=True)
@@ -80,8 +83,8 @@ class Plan:
     special: Mapping[str, Any]
 
     @classmethod
-    def make(cls, *, catch_interrupt: bool = True, **options: Unpack[LearnOptions]) -> Plan:
-        """Check the options of `learn`."""
+    def make(cls, *, catch_interrupt: bool = True, **options: Any) -> Plan:
+        """Check the options of `learn` that say how to search."""
         given: dict[str, Any] = {"search": "orders", "order": "data", **options, "catch_interrupt": catch_interrupt}
         search, order = given.pop("search"), given.pop("order")
         if search not in SEARCHES:
@@ -90,12 +93,13 @@ class Plan:
             raise ParameterError(f"order must be one of {', '.join(TIES)}, got {order!r}")
         limits = {name: given.pop(name) for name in _LIMITS if name in given}
         general = {name: given.pop(name) for name in _GENERAL if name in given}
-        parameters = inspect.signature(SEARCHES[search]).parameters.values()
-        known = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
+        special = {each: _special(each) for each in SEARCHES}
         for name in given:
-            if name not in known:
-                takes = ", ".join(known) or "no options of its own"
-                raise ParameterError(Setting("search", search), f" takes {takes}, not {name!r}")
+            if name not in special[search]:
+                takes = ", ".join(special[search]) or "no options of its own"
+                told = [Setting("search", search), f" takes {takes}, not {name!r}"]
+                owner = next((each for each in SEARCHES if name in special[each]), None)
+                raise ParameterError(*told, *([", which is for ", Setting("search", owner)] if owner else []))
         return cls(search, order, Options(constraints=Constraints(**limits), **general), given)
 
     def changed(self, **options: Any) -> Plan:
@@ -110,18 +114,27 @@ class Plan:
         alike = tuple(tuple(data.names[i] for i in group) for group in found.alike)
         return data.select([data.names[i] for i in found.columns]), alike
 
+    @contextmanager
+    def begun(self) -> Iterator[Options]:
+        """Give the options of one run, its progress shown if that was asked for."""
+        with shown(self.options.progress, lambda bar: bar.search) as tell:
+            yield replace(self.options, progress=tell)
+
     def run(self, data: Dataset, goals: Sequence[Goal]) -> tuple[Result, ...]:
         """Learn under each objective, sharing one cache of family scores; after Ctrl-C the rest is not begun."""
+        with self.begun() as options:
+            return self._run(data, goals, options)
+
+    def _run(self, data: Dataset, goals: Sequence[Goal], options: Options) -> tuple[Result, ...]:
         table = data
         objectives = [parse(goal) for goal in goals]
         if not objectives:
             raise ParameterError("objectives must name at least one")
         names = data.names
         for objective in objectives:  # what is wrong is said in the order of the table
-            complete_start(self.options.start, make_rules(self.options.constraints, objective.prior, names), names)
+            complete_start(options.start, make_rules(options.constraints, objective.prior, names), names)
         data, alike = self.arrange(data)
-        cache = self.options.make_cache(data, objectives)
-        options, results = self.options, []
+        cache, results = options.make_cache(data, objectives), []
         for objective in objectives:
             results.append(SEARCHES[self.search](objective, cache, options, **self.special))
             if results[-1].stopped == "interrupted":
@@ -131,10 +144,17 @@ class Plan:
         return tuple(replace(each, dag=each.dag.reordered(names), data=table, alike=alike) for each in results)
 
 
+def _special(search: str) -> list[str]:
+    """Options of one search that not every search has."""
+    parameters = inspect.signature(SEARCHES[search]).parameters.values()
+    return [each.name for each in parameters if each.kind is each.KEYWORD_ONLY]
+
+
 @overload
 def learn(data: Any, objective: Goal = ..., **options: Unpack[LearnOptions]) -> Result: ...
 @overload
 def learn(data: Any, objective: Sequence[Goal], **options: Unpack[LearnOptions]) -> tuple[Result, ...]: ...
+@public(LearnOptions)
 def learn(
     data: Any, objective: Goal | Sequence[Goal] = DEFAULT, **options: Unpack[LearnOptions]
 ) -> Result | tuple[Result, ...]:
@@ -171,11 +191,14 @@ def learn(
     engine : str or callable
         Who counts: "cores", this machine; or another engine that was registered, or a function that makes one for a
         data set (`docs/extend.md`). The result does not depend on it.
-    progress : callable, optional
-        Called with a `Progress` after every step.
+    progress : bool or callable
+        True shows a bar while the search runs, in a terminal or a notebook; a function is called with a `Progress`
+        after every step. Nothing is shown unless asked for.
     **options
-        Those above, and the options of one search: ``effort`` of "orders", ``restarts`` and ``perturb`` of "hc",
-        ``memory`` and ``patience`` of "tabu".
+        Those above; the options of one search: ``effort`` of "orders", ``restarts`` and ``perturb`` of "hc",
+        ``memory`` and ``patience`` of "tabu"; and, where `data` is no `Dataset` yet, those of `mapdag.read`:
+        ``levels``, ``like``, ``weights``, ``drop``, ``missing``, ``missing_values``, ``discretize``, ``codes``,
+        ``max_levels``, ``separator`` and ``encoding``.
 
     Returns
     -------
@@ -187,13 +210,19 @@ def learn(
     >>> data = md.read({"rain": ["no", "no", "yes", "yes"] * 50, "wet": ["no", "no", "yes", "yes"] * 50})
     >>> md.learn(data, "BDeu(1)").dag.arcs
     (('rain', 'wet'),)
+    >>> counts = {"rain": ["no", "no", "yes", "yes"], "wet": ["no", "yes", "no", "yes"], "n": [70, 10, 5, 45]}
+    >>> md.learn(counts, "BDeu(1)", weights="n").dag.arcs
+    (('rain', 'wet'),)
     """
-    plan = Plan.make(**options)
-    if isinstance(objective, Sequence) and not isinstance(objective, str):
-        return plan.run(as_dataset(data), objective)
-    return plan.run(as_dataset(data), [objective])[0]
+    reading, searching = split_options(options)
+    plan = Plan.make(**searching)
+    several = isinstance(objective, Sequence) and not isinstance(objective, str)
+    goals = [parse(each) for each in (objective if several else [objective])]  # type: ignore[union-attr,arg-type]
+    found = plan.run(as_dataset(data, **reading), goals)
+    return found if several else found[0]
 
 
+@public(LearnOptions, but=["search"])
 def hill_climb(data: Any, objective: Goal = DEFAULT, **options: Unpack[LearnOptions]) -> Result:
     """Learn by hill climbing over single-arc additions, deletions and reversals; options as in `learn`.
 
@@ -207,6 +236,7 @@ def hill_climb(data: Any, objective: Goal = DEFAULT, **options: Unpack[LearnOpti
     return learn(data, objective, **options)
 
 
+@public(LearnOptions, but=["search"])
 def tabu(data: Any, objective: Goal = DEFAULT, **options: Unpack[LearnOptions]) -> Result:
     """Learn by tabu search, which goes on where hill climbing stops; options as in `learn`.
 

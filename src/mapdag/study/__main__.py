@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from mapdag.errors import MapdagError
 from mapdag.study import read_design, run, status
-from mapdag.study.progress import duration
 from mapdag.study.store import merge
+from mapdag.wording import duration
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

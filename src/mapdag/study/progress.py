@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from mapdag.study.design import n_rows, network_name
 from mapdag.study.samples import load_network
+from mapdag.wording import duration
 
 if TYPE_CHECKING:
     from mapdag.study.cells import Cell, Task
@@ -64,21 +65,6 @@ class Progress:
         failed = f", {self.failures} failed" if self.failures else ""
         text = f"{self.done:,}/{self.total:,} cells, {self.rate:.1f}/s{left}{failed}"
         return text + (f" ({', '.join(busy)})" if busy else "")
-
-
-def duration(seconds: float) -> str:
-    """Seconds as people say them.
-
-    Examples
-    --------
-    >>> duration(42), duration(754), duration(7500)
-    ('42 s', '12 min 34 s', '2 h 05 min')
-    """
-    if seconds < 60:
-        return f"{seconds:.0f} s"
-    if seconds < 3600:
-        return f"{int(seconds) // 60} min {int(seconds) % 60:02} s"
-    return f"{int(seconds) // 3600} h {int(seconds) % 3600 // 60:02} min"
 
 
 def cost(task: Task) -> float:

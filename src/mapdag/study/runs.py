@@ -17,9 +17,10 @@ from mapdag.errors import ParameterError
 from mapdag.study.cells import Task, all_cells, missing_tasks
 from mapdag.study.design import Design, read_design
 from mapdag.study.executors import Event, Executor, make_executor
-from mapdag.study.progress import Progress, Tracker, cost, duration, shares
+from mapdag.study.progress import Progress, Tracker, cost, shares
 from mapdag.study.store import Store
 from mapdag.study.worker import do_task, plan_for
+from mapdag.wording import duration
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,24 +4,32 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from mapdag.checks import check_positive
 from mapdag.contracts import Likelihood, Objective
-from mapdag.data import as_dataset
+from mapdag.data import Dataset, ReadingOptions, as_dataset
+from mapdag.errors import ParameterError
 from mapdag.graphs import DAG
 from mapdag.objective import DEFAULT, USUAL, ThinFamily, most_configurations, parse
 from mapdag.priors import MU
+from mapdag.public import public
 from mapdag.scores import BDeu, BDs
+from mapdag.tables import SHOWN, Table, Tabular
 from mapdag.theory.count_tables import family_counter
 from mapdag.theory.effective import effective_alpha, effective_degrees_of_freedom, effective_parameters
 from mapdag.theory.factors import all_log_prior_odds, log_bdeu_factor, log_bds_factor, log_factor
+from mapdag.theory.findings import arc_table, family_table
 from mapdag.theory.marginal import log_bds_over_bdeu
+from mapdag.theory.summary import summary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
+
+    import polars as pl
+    from typing_extensions import Unpack
 
     from mapdag.contracts import Likelihood, Objective
     from mapdag.counts import CountTable
@@ -118,7 +126,7 @@ class ArcSupport:
 
 
 @dataclass(frozen=True)
-class Diagnosis:
+class Diagnosis(Tabular):
     """What sparse data do to a graph; see `diagnose`.
 
     Attributes
@@ -139,6 +147,9 @@ class Diagnosis:
     n_rows: float
     families: tuple[FamilySparsity, ...]
     arcs: tuple[ArcSupport, ...]
+
+    def __str__(self) -> str:
+        return summary(self)
 
     @property
     def sparse_families(self) -> tuple[FamilySparsity, ...]:
@@ -175,13 +186,35 @@ class Diagnosis:
         smallest = _beta_of_one(self.n_nodes)
         return tuple(a for a in self.arcs if a.log_odds > 0 and a.beta_needed >= smallest)
 
+    def to_table(self, most: int | None = None, *, of: Literal["arcs", "families"] = "arcs") -> Table:
+        """Return a row for each arc, the weakest first, or for each family, the sparsest first."""
+        if of not in ("arcs", "families"):
+            raise ParameterError(f"of must be 'arcs' or 'families', got {of!r}")
+        if of == "arcs":
+            return arc_table(self.arcs, most)
+        return family_table(sorted(self.families, key=lambda family: family.observed / family.configurations), most)
 
+    def to_pandas(self, *, of: Literal["arcs", "families"] = "arcs") -> Any:
+        """Return a pandas DataFrame with a row for each arc, or for each family."""
+        return self.to_table(of=of).to_pandas()
+
+    def to_polars(self, *, of: Literal["arcs", "families"] = "arcs") -> pl.DataFrame:
+        """Return a polars DataFrame with a row for each arc, or for each family."""
+        return self.to_table(of=of).to_polars()
+
+    def _repr_html_(self) -> str:
+        tables = family_table(self.sparse_families, SHOWN), arc_table(self.arcs, SHOWN)
+        return "".join(table._repr_html_() for table in tables)
+
+
+@public(ReadingOptions)
 def diagnose(
     graph: Any,
-    data: Any,
-    objective: str | Objective | Likelihood = DEFAULT,
+    data: Any = None,
+    objective: str | Objective | Likelihood | None = None,
     *,
     alpha: float | None = None,
+    **reading: Unpack[ReadingOptions],
 ) -> Diagnosis:
     """Say what sparse data do to the families and arcs of a graph.
 
@@ -189,12 +222,15 @@ def diagnose(
     ----------
     graph : DAG, or anything that has one as its ``dag``
         A graph, a network, or the result of a search.
-    data : Dataset, or anything that `mapdag.read` takes
-        With a column for every node, and no other.
-    objective : Objective, Likelihood or str
-        Under which arcs are judged.
+    data : Dataset, or anything that `mapdag.read` takes, optional
+        With a column for every node, and no other. Where a network is given, a table is read with its levels, and
+        numbers are cut where its own were. What a result was learned from unless given.
+    objective : Objective, Likelihood or str, optional
+        Under which arcs are judged: that of a result, or else the default of `mapdag.learn`, unless given.
     alpha : float, optional
         For comparing BDeu and BDs where the objective has none; 1 unless given. Otherwise the objective's own.
+    **reading
+        How to read the table, as in `mapdag.read`.
 
     Returns
     -------
@@ -211,10 +247,13 @@ def diagnose(
     [('X', 4, 8)]
     >>> [(arc.start, arc.end, arc.supported_by) for arc in found.lost("U+BDs")]
     [('Y', 'X', ('U+BDeu',))]
+    >>> print(found)  # the same as the command `mapdag diagnose`
+    U+BDeu(alpha=1): 4 nodes, 3 arcs, 12 rows
+    ...
     """
     dag = graph if isinstance(graph, DAG) else graph.dag
-    objective = parse(objective)
-    table = as_dataset(data)
+    objective = parse(getattr(graph, "objective", DEFAULT) if objective is None else objective)
+    table = _table(graph, data, reading)
     count = family_counter(dag, table)
     own = getattr(objective.likelihood, "alpha", None)
     used = check_positive("alpha", own if own is not None else 1.0 if alpha is None else alpha)
@@ -230,6 +269,16 @@ def diagnose(
             arcs.append(_arc((parent, node), tables, objective.likelihood, used, log_prior[parent, node], log_mu))
     arcs.sort(key=lambda arc: arc.log_odds)
     return Diagnosis(objective, used, len(dag.nodes), table.total, tuple(families), tuple(arcs))
+
+
+def _table(graph: Any, data: Any, reading: Mapping[str, Any]) -> Dataset:
+    """Read the data with what the graph knows of them."""
+    known = getattr(graph, "data", None) if data is None else data
+    if known is None:
+        raise ParameterError("data must be given, unless the graph is the result of a search")
+    if isinstance(known, Dataset) or reading.get("levels") is not None or not hasattr(graph, "levels"):
+        return as_dataset(known, **reading)
+    return as_dataset(known, **{"like": graph, **reading})
 
 
 def _family(node: str, parents: tuple[str, ...], table: CountTable, alpha: float) -> FamilySparsity:

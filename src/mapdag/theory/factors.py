@@ -6,24 +6,33 @@ import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from mapdag.data import as_dataset
+from mapdag.data import ReadingOptions, as_dataset
 from mapdag.errors import ParameterError
 from mapdag.families import FamilyScores
 from mapdag.objective import DEFAULT, align, parse
+from mapdag.public import public
 from mapdag.scores import BDeu, BDs
 from mapdag.theory.alphas import of_pair
 from mapdag.theory.effective import effective_degrees_of_freedom, effective_parameters
 from mapdag.theory.marginal import Limits, log_bdeu_leading
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from mapdag.contracts import Likelihood, Objective, Prior
     from mapdag.counts import CountTable
     from mapdag.data import Dataset
     from mapdag.graphs import DAG
 
 
+@public(ReadingOptions)
 def log_bayes_factor(
-    dag: DAG, data: Any, start: str, end: str, objective: str | Objective | Likelihood = DEFAULT
+    dag: DAG,
+    data: Any,
+    start: str,
+    end: str,
+    objective: str | Objective | Likelihood = DEFAULT,
+    **reading: Unpack[ReadingOptions],
 ) -> float:
     """Log posterior odds of one arc: log P(G+ | D) - log P(G- | D), with G+ and G- differing by ``start -> end`` only.
 
@@ -31,14 +40,16 @@ def log_bayes_factor(
     ----------
     dag : DAG
         The rest of the graph; whether it has the arc does not matter.
-    data : Dataset
+    data : Dataset, or anything that `mapdag.read` takes
     start, end : str
         Ends of the arc.
     objective : Objective, Likelihood or str
         With the uniform prior this is the log Bayes factor.
+    **reading
+        How to read the table, as in `mapdag.read`.
     """
     with_arc = dag if dag.has_arc(start, end) else dag.with_arc(start, end)
-    return log_arc_odds(with_arc, as_dataset(data), parse(objective), [(start, end)])[start, end]
+    return log_arc_odds(with_arc, as_dataset(data, **reading), parse(objective), [(start, end)])[start, end]
 
 
 def log_arc_odds(

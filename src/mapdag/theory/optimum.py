@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,24 +10,28 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mapdag.checks import check_positive, check_whole
-from mapdag.data import as_dataset
-from mapdag.errors import MapdagWarning
+from mapdag.data import ReadingOptions, as_dataset
+from mapdag.notices import warn
+from mapdag.public import public
 from mapdag.theory.count_tables import family_counter
 from mapdag.theory.effective import effective_parameters
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from mapdag.counts import CountTable
     from mapdag.data import Dataset
     from mapdag.graphs import DAG
 
 
-def alpha_star(dag: DAG, data: Any) -> float:
-    """Steck's (2008) optimal imaginary sample size for BDeu, given a graph.
+@public(ReadingOptions)
+def alpha_star(dag: DAG, data: Any, **reading: Unpack[ReadingOptions]) -> float:
+    """Steck's (2008) optimal imaginary sample size for BDeu, given a graph; how to read the table as in `mapdag.read`.
 
     alpha_S = sum of d_i / sum of e_i over the nodes, with d_i the effective parameters (for a root, its observed
     levels) and e_i = sum over all r q cells of [(n_ijk + 1)/(n + r q) - 1/(r q)] log((n_ijk + 1)/(n_ij + r)).
     """
-    count = family_counter(dag, as_dataset(data))
+    count = family_counter(dag, as_dataset(data, **reading))
     top, bottom = 0.0, 0.0
     for node in dag.nodes:
         table = count(node, dag.parents(node))
@@ -108,17 +111,13 @@ def find_alpha_star(
         if back:
             cycle = trajectory[back[0] : -1]
             alpha = min(cycle)
-            warnings.warn(
+            warn(
                 f"alpha did not settle: it circles through {cycle}; taking {alpha:g}",
-                MapdagWarning,
-                stacklevel=2,
             )
             return AlphaPath(
                 alpha, graphs[trajectory.index(alpha)], tuple(trajectory), converged=False, cycle=tuple(cycle)
             )
-    warnings.warn(
+    warn(
         f"alpha did not settle in {max_rounds} rounds; taking the last, {trajectory[-1]:g}",
-        MapdagWarning,
-        stacklevel=2,
     )
     return AlphaPath(trajectory[-1], graphs[-1], tuple(trajectory), converged=False)

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from mapdag.data import as_dataset
+from mapdag.data import as_dataset, split_options
 from mapdag.errors import CapacityError, GraphError, MapdagError, ParameterError
 from mapdag.objective import DEFAULT, parse
+from mapdag.public import public
 from mapdag.search.exact.lattice import Lattice
 from mapdag.search.frame.watch import EarlyEnd
-from mapdag.search.plan import Plan
+from mapdag.search.plan import LearnOptions, Plan
+from mapdag.tables import Column, Table, Tabular
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
     from mapdag.contracts import Objective
     from mapdag.search.exact.lattice import Child
-    from mapdag.search.plan import Goal, LearnOptions
+    from mapdag.search.plan import Goal
 
     Floats = NDArray[np.float64]
 
@@ -40,7 +42,7 @@ class ArcProbability(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ArcPosteriors:
+class ArcPosteriors(Tabular):
     """Posterior probability of every arc.
 
     Attributes
@@ -79,7 +81,23 @@ class ArcPosteriors:
                 if i != j:
                     yield ArcProbability(start, end, float(self.probabilities[i, j]))
 
+    def to_table(self, most: int | None = None) -> Table:
+        """Return a row for each arc, the most probable first."""
+        arcs = self.arcs()
+        shown = arcs[:most]
+        return Table(
+            [
+                Column("start", [arc.start for arc in shown]),
+                Column("end", [arc.end for arc in shown]),
+                Column("probability", np.array([arc.probability for arc in shown]), ".4f", right=True),
+            ],
+            title=f"{self.objective}, summed over {self.over}: log evidence {self.log_evidence:.4f}",
+            left=len(arcs) - len(shown),
+            rest="less probable",
+        )
 
+
+@public(LearnOptions, but=["search"])
 def arc_posteriors(
     data: Any, objective: Goal = DEFAULT, *, over: Literal["orders", "dags"] = "orders", **options: Unpack[LearnOptions]
 ) -> ArcPosteriors:
@@ -95,8 +113,8 @@ def arc_posteriors(
         it*: graphs with few arcs, and among equivalent graphs those with many orders, weigh more. Or sum over graphs
         (Tian and He 2009), with the prior as it is, for at most 18 nodes: time grows with 3^N.
     **options
-        Constraints, `threads`, `time_limit` and `progress`, as in `mapdag.learn`. There is no result before the end: a
-        limit that is reached is an error.
+        Constraints, `threads`, `time_limit`, `progress` and how to read the table, as in `mapdag.learn`. There is no
+        result before the end: a limit that is reached is an error.
 
     Examples
     --------
@@ -108,15 +126,17 @@ def arc_posteriors(
     """
     if over not in ("orders", "dags"):
         raise ParameterError(f"over must be 'orders' or 'dags', got {over!r}")
-    options["search"] = "exact"
-    plan = Plan.make(**options)
+    reading, searching = split_options(options)
+    plan = Plan.make(**searching, search="exact")
     goal = parse(objective)
-    table = as_dataset(data)
+    table = as_dataset(data, **reading)
     if over == "dags" and table.n_columns > _MOST_DAGS:
         raise CapacityError(f"over='dags' takes at most {_MOST_DAGS} nodes, got {table.n_columns}; use over='orders'")
-    lattice = Lattice(plan.options.make_cache(table, [goal]), goal, plan.options, charge=0.0, copies=2)
     try:
-        probabilities, evidence = _Sums(lattice).over_orders() if over == "orders" else _Sums(lattice).over_graphs()
+        with plan.begun() as settings:
+            lattice = Lattice(settings.make_cache(table, [goal]), goal, settings, charge=0.0, copies=2)
+            sums = _Sums(lattice)
+            probabilities, evidence = sums.over_orders() if over == "orders" else sums.over_graphs()
     except EarlyEnd as end:
         raise MapdagError(f"stopped early ({end.reason.replace('_', ' ')}): there is no result before the end") from end
     evidence += sum(lattice.base) + goal.prior.constant(table.names)

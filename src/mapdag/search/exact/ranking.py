@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mapdag.checks import check_whole
-from mapdag.data import as_dataset
+from mapdag.data import as_dataset, split_options
 from mapdag.graphs.masks import members
 from mapdag.objective import DEFAULT, parse
+from mapdag.public import public
 from mapdag.search.exact.lattice import TIE, Lattice
 from mapdag.search.exact.search import best_within, climb_instead, result_of
-from mapdag.search.plan import Plan
+from mapdag.search.plan import LearnOptions, Plan
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     from mapdag.search.exact.lattice import Child
     from mapdag.search.frame.result import Result
-    from mapdag.search.plan import Goal, LearnOptions
+    from mapdag.search.plan import Goal
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 _FAVOURITES = 1 << 14  # families of a child that are kept in order
 
 
+@public(LearnOptions, but=["search"])
 def best_dags(
     data: Any, objective: Goal = DEFAULT, *, k: int = 10, **options: Unpack[LearnOptions]
 ) -> tuple[Result, ...]:
@@ -52,7 +54,7 @@ def best_dags(
     k : int
         How many.
     **options
-        Constraints, `threads`, `time_limit` and `progress`, as in `mapdag.learn`.
+        Constraints, `threads`, `time_limit`, `progress` and how to read the table, as in `mapdag.learn`.
 
     Examples
     --------
@@ -63,18 +65,19 @@ def best_dags(
     (True, False)
     """
     check_whole("k", k, least=1)
-    options["search"] = "exact"
-    plan = Plan.make(**options)
+    reading, searching = split_options(options)
+    plan = Plan.make(**searching, search="exact")
     goal = parse(objective)
-    table = as_dataset(data)
+    table = as_dataset(data, **reading)
     arranged, alike = plan.arrange(table)
-    lattice = Lattice(plan.options.make_cache(arranged, [goal]), goal, plan.options, copies=2)
     results: list[Result] = []
-    with lattice.watch:
-        results = [result_of(parents, lattice) for _, parents in _ranked_graphs(lattice, k)]
-        results.sort(key=lambda result: TIE * result.dag.n_arcs - result.score)
-    if lattice.watch.stopped != "converged":
-        results = [climb_instead(lattice, plan.options)]
+    with plan.begun() as settings:
+        lattice = Lattice(settings.make_cache(arranged, [goal]), goal, settings, copies=2)
+        with lattice.watch:
+            results = [result_of(parents, lattice) for _, parents in _ranked_graphs(lattice, k)]
+            results.sort(key=lambda result: TIE * result.dag.n_arcs - result.score)
+        if lattice.watch.stopped != "converged":
+            results = [climb_instead(lattice, settings)]
     return tuple(
         replace(each, dag=each.dag.reordered(table.names), data=table, alike=alike, seconds=lattice.watch.seconds)
         for each in results

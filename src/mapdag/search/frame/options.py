@@ -1,4 +1,4 @@
-"""What every search takes, and what it tells while it runs."""
+"""What every search takes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from mapdag.checks import check_positive, check_whole
 from mapdag.errors import ParameterError
@@ -18,37 +18,7 @@ if TYPE_CHECKING:
     from mapdag.contracts import Objective
     from mapdag.counts import Engine
     from mapdag.data import Dataset
-
-
-@dataclass(frozen=True)
-class Progress:
-    """What a search tells while it runs.
-
-    Attributes
-    ----------
-    phase : str
-        "scoring" while the first families are counted, "moving" while single arcs change, "searching" while the default
-        search goes through orders of the nodes.
-    done, total : int
-        Nodes scored and to be scored; moves made, and 0; orders started from and, at most, to start from.
-    score : float
-        Of the current graph.
-    n_arcs, families : int
-        Arcs of the current graph, families counted so far.
-    seconds : float
-        Since the start.
-    """
-
-    phase: str
-    done: int
-    total: int
-    score: float
-    n_arcs: int
-    families: int
-    seconds: float
-
-
-OnProgress: TypeAlias = Callable[[Progress], None]
+    from mapdag.progress import OnProgress
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,8 +41,8 @@ class Options:
         Threads to count and score with, as many as there are cores unless given; the result does not depend on it.
     engine : str or callable
         Who counts, see `mapdag.counts.engine`; the result does not depend on it.
-    progress : callable, optional
-        Called with a `Progress` after every step.
+    progress : bool or callable
+        True for a bar; or a function that is called with a `Progress` after every step.
     catch_interrupt : bool
         Whether Ctrl-C ends the search with the best graph so far; otherwise it is raised.
     cancel : threading.Event, optional
@@ -86,7 +56,7 @@ class Options:
     seed: int = 0
     threads: int | None = None
     engine: str | Callable[[Dataset], Engine] = "cores"
-    progress: OnProgress | None = None
+    progress: OnProgress | bool | None = None
     catch_interrupt: bool = True
     cancel: threading.Event | None = None
 

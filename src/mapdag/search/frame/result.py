@@ -9,14 +9,17 @@ from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
+from mapdag.data import as_dataset
 from mapdag.graphs import meek_closure
 from mapdag.graphs.drawable import Drawable
-from mapdag.objective import USUAL, ThinFamily, thin_families, thin_sentence
+from mapdag.objective import DEFAULT, USUAL, ThinFamily, parse, score, thin_families, thin_sentence
+from mapdag.tables import Column, Table, Tabular
+from mapdag.wording import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-    from mapdag.contracts import Objective
+    from mapdag.contracts import Likelihood, Objective
     from mapdag.data import Dataset
     from mapdag.graphs import CPDAG, DAG
     from mapdag.networks import BayesianNetwork
@@ -24,7 +27,9 @@ if TYPE_CHECKING:
     from mapdag.search.frame.watch import Watch
 
 MoveKind = Literal["add", "delete", "reverse", "reorder", "restart"]
-Stopped = Literal["converged", "max_iter", "time_limit", "interrupted"]
+Stopped = Literal["converged", "max_iter", "time_limit", "interrupted", "given"]
+
+_NAMED = 10  # columns of a group that are named
 
 
 @dataclass(frozen=True)
@@ -58,7 +63,7 @@ class Move:
 
 
 @dataclass(frozen=True, repr=False)
-class Result(Drawable):
+class Result(Drawable, Tabular):
     """A learned graph, its score and how it was found.
 
     Attributes
@@ -75,8 +80,8 @@ class Result(Drawable):
         Families counted for this result (fewer when another objective had counted them before).
     seconds : float
         Wall-clock time.
-    stopped : {"converged", "max_iter", "time_limit", "interrupted"}
-        Why the search ended; unless it converged, `dag` is the best graph so far.
+    stopped : {"converged", "max_iter", "time_limit", "interrupted", "given"}
+        Why the search ended; unless it converged, `dag` is the best graph so far, or there was no search (`given`).
     data : Dataset
         What it was learned from.
     knowledge : tuple of (str, str)
@@ -98,6 +103,41 @@ class Result(Drawable):
     knowledge: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     alike: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
 
+    @classmethod
+    def given(cls, graph: Any, data: Any, objective: str | Objective | Likelihood = DEFAULT) -> Result:
+        """Look at a graph that was given, not learned, in the same way: its score, its class, its report.
+
+        Parameters
+        ----------
+        graph : DAG, or anything that has one as its ``dag``
+        data : Dataset, or anything that `mapdag.read` takes
+            With a column for every node; others are ignored.
+        objective : Objective, Likelihood or str
+
+        Examples
+        --------
+        >>> import mapdag as md
+        >>> asia = md.network("asia")
+        >>> print(md.Result.given(asia, asia.sample(500, seed=1), "MU(c=1)+BDs(1)"))
+        MU(c=1)+BDs(alpha=1): -1156.6150 = -22.2967 (prior) + -1134.3183
+        8 nodes, 8 arcs: 5 compelled, 3 reversible (their direction is not identified)
+        given, not learned
+        """
+        dag = getattr(graph, "dag", graph)
+        table, goal = as_dataset(data).select(dag.nodes), parse(objective)
+        value = score(dag, table, goal)
+        return cls(
+            dag=dag,
+            objective=goal,
+            log_prior=value.log_prior,
+            log_likelihood=value.log_likelihood,
+            trace=(),
+            families=0,
+            seconds=0.0,
+            stopped="given",
+            data=table,
+        )
+
     @property
     def score(self) -> float:
         """Posterior score: log prior + log likelihood."""
@@ -114,19 +154,19 @@ class Result(Drawable):
         return self.dag.to_cpdag()
 
     @cached_property
-    def _identified(self) -> CPDAG:
-        """The equivalence class, and what the constraints add to it."""
+    def identified(self) -> CPDAG:
+        """The equivalence class, with the directions that the constraints add to it: what data and constraints tell."""
         return meek_closure(self.cpdag, [arc for arc in self.knowledge if self.cpdag.has_edge(*arc)])
 
     @property
     def compelled(self) -> tuple[tuple[str, str], ...]:
         """Arcs whose direction is the same in every equivalent graph that obeys the constraints."""
-        return tuple(arc for arc in self.dag.arcs if self._identified.has_arc(*arc))
+        return tuple(arc for arc in self.dag.arcs if self.identified.has_arc(*arc))
 
     @property
     def reversible(self) -> tuple[tuple[str, str], ...]:
         """Arcs that some equivalent graph has in the other direction: do not read a direction into them."""
-        return tuple(arc for arc in self.dag.arcs if self._identified.has_edge(*arc))
+        return tuple(arc for arc in self.dag.arcs if self.identified.has_edge(*arc))
 
     @cached_property
     def thin(self) -> tuple[ThinFamily, ...]:
@@ -152,27 +192,53 @@ class Result(Drawable):
         # By name, as `mapdag.report` is a layer above this one.
         import_module("mapdag.report").write_result(self, path, **options)
 
+    def to_table(self, most: int | None = None) -> Table:
+        """Return a row for each arc: where it starts and ends, and whether its direction is identified."""
+        reversible = set(self.reversible)
+        arcs = self.dag.arcs[:most]
+        return Table(
+            [
+                Column("start", [arc[0] for arc in arcs]),
+                Column("end", [arc[1] for arc in arcs]),
+                Column("direction", ["reversible" if arc in reversible else "compelled" for arc in arcs]),
+            ],
+            left=self.dag.n_arcs - len(arcs),
+        )
+
     def _repr_html_(self) -> str:
         text: str = import_module("mapdag.report.notebook").result_html(self)
         return text
 
     def __repr__(self) -> str:
-        return f"<Result {self.objective}: {self.score:.4f}, {self.dag.n_arcs} arcs, {self.stopped}>"
+        return f"<Result {self.objective}: {self.score:.4f}, {plural(self.dag.n_arcs, 'arc')}, {self.stopped}>"
 
     def __str__(self) -> str:
-        ended = "converged" if self.converged else f"stopped early ({self.stopped.replace('_', ' ')}), best so far"
         return "\n".join(
             [
                 f"{self.objective}: {self.score:.4f} = {self.log_prior:.4f} (prior) + {self.log_likelihood:.4f}",
                 (
-                    f"{len(self.dag.nodes)} nodes, {self.dag.n_arcs} arcs: {len(self.compelled)} compelled, "
-                    f"{len(self.reversible)} reversible (their direction is not identified)"
+                    f"{plural(len(self.dag.nodes), 'node')}, {plural(self.dag.n_arcs, 'arc')}: "
+                    f"{len(self.compelled):,} compelled, {len(self.reversible):,} reversible "
+                    "(their direction is not identified)"
                 ),
-                f"{len(self.trace)} moves, {self.families} families, {self.seconds:.3f} s, {ended}",
+                self._ending(),
                 *([thin_sentence(self.thin, self.objective)] if self.thin else []),
-                *(f"the data cannot tell apart: {', '.join(group)}" for group in self.alike),
+                *(f"the data cannot tell apart: {_named(group)}" for group in self.alike[:_NAMED]),
+                *([f"... and {len(self.alike) - _NAMED:,} more such groups"] if len(self.alike) > _NAMED else []),
             ]
         )
+
+    def _ending(self) -> str:
+        if self.stopped == "given":
+            return "given, not learned"
+        work = f"{plural(len(self.trace), 'move')}, {plural(self.families, 'family')}, {self.seconds:.3f} s"
+        early = f"stopped early ({self.stopped.replace('_', ' ')}), best so far"
+        return f"{work}, {'converged' if self.converged else early}"
+
+
+def _named(group: Sequence[str]) -> str:
+    more = f" and {len(group) - _NAMED:,} more" if len(group) > _NAMED else ""
+    return ", ".join(group[:_NAMED]) + more
 
 
 def make_result(

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING
 
-from mapdag.search.frame.options import Progress
+from mapdag.progress import Progress
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -88,7 +88,7 @@ class Watch:
 
     def tell(self, phase: str, done: int, total: int, *, score: float = math.nan, n_arcs: int = 0) -> None:
         """Pass on how far a phase is."""
-        if self._options.progress is not None:
+        if callable(self._options.progress):
             self._options.progress(Progress(phase, done, total, score, n_arcs, self.families, self.seconds))
 
     def work(self, phase: str, jobs: Sequence[Callable[[], None]], *, in_turn: bool = False) -> None:

@@ -1,0 +1,147 @@
+"""What was found out about the columns of a table, and what is to be said about them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mapdag.data.judgement import judge
+from mapdag.data.labels import text_of
+from mapdag.data.levels import missing_positions
+from mapdag.data.meanings import meanings_of
+from mapdag.data.problems import listed
+from mapdag.data.survey import count_column, describe_missing, parallels, twins
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from mapdag.data.columns import Column
+    from mapdag.data.judgement import ColumnKind
+    from mapdag.data.meanings import ReadOptions
+
+_SHOWN = 5  # pairs of columns, and levels, that are named
+
+
+@dataclass(frozen=True, eq=False)
+class Fact:
+    """What was found out about a column."""
+
+    name: str
+    kind: ColumnKind
+    why: str  # what speaks for that
+    levels: int
+    gone: NDArray[np.bool_]  # the rows without a value
+    unobserved: tuple[str, ...] = ()  # declared levels that no row has
+    must_go: bool = False  # whether it cannot be used whatever it holds, for want of a name
+
+    @property
+    def missing(self) -> int:
+        """Rows without a value."""
+        return int(self.gone.sum())
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether it is a variable to learn from."""
+        return not self.must_go and self.kind in {"category", "numeric"}
+
+
+def find_facts(columns: Sequence[Column], options: ReadOptions, weights: Any) -> list[Fact]:
+    """Find out what there is to know about each column; `weights` says which of them weighs the rows, if one does."""
+    counts = count_column(columns, options) if weights is None else weights
+    return [_fact(column, options, counted=isinstance(counts, str) and column.name == counts) for column in columns]
+
+
+def _fact(column: Column, options: ReadOptions, *, counted: bool) -> Fact:
+    declared = options.declared.get(column.name) or column.declared
+    gone = missing_positions(column, options)[column.index]
+    labels, unobserved = _labels(column, options)
+    if declared is not None:
+        return Fact(column.name, "category", "", len(declared), gone, unobserved, must_go=not column.name)
+    found, size = judge(column, options), len(labels)
+    kind: ColumnKind = "count" if counted else "constant" if size < 2 and column.kind != "nested" else found.kind
+    why = found.why
+    if counted:
+        why = "counts the rows of an aggregated table"
+    elif kind == "constant":
+        why = f"every value is {listed(labels)}" if labels else "holds no values"
+    return Fact(column.name, kind, why, size, gone, must_go=not column.name)
+
+
+def _labels(column: Column, options: ReadOptions) -> tuple[set[str], tuple[str, ...]]:
+    """Return the distinct values that rows have, and the declared levels that none has."""
+    used = np.bincount(column.index, minlength=column.n_positions) > 0
+    declared = options.expected(column.name)
+    numbers = column.numbers(options.missing_texts) if declared is None and column.declared is None else None
+    if numbers is not None and column.values is not None:
+        return {text_of(number) for number in numbers[used & ~np.isnan(numbers)]}, ()
+    meanings = meanings_of(column, options, declared)
+    found = {label for label, flag in zip(meanings, used.tolist(), strict=True) if flag and label is not None}
+    return found, tuple(label for label in (declared or column.declared or ()) if label not in found)
+
+
+# What to say -------------------------------------------------------------------------------------------------------
+
+
+def advice_for(fact: Fact, options: Mapping[str, Any]) -> str:
+    """Say what the options do about a column, and why."""
+    if fact.must_go:
+        return "leave out: has no name" + (f", {fact.why}" if fact.why else "")
+    if fact.name in options.get("drop", ()):
+        return f"leave out: {fact.why or 'what is left of it cannot be used'}"
+    if fact.kind == "count":
+        return f"use as weights: {fact.why}"
+    parts = [fact.why] if fact.why else []
+    if fact.kind == "numeric":
+        parts = [f"cut, {_way(fact.name, options)}: {fact.why}"]
+    if fact.missing and "missing" in options:
+        parts.append("missing is one more level" if options["missing"] == "level" else "leave out rows without a value")
+    if fact.unobserved:
+        parts.append(f"declares levels that no row has: {listed(fact.unobserved, _SHOWN)}")
+    return "; ".join(parts)
+
+
+def _way(name: str, options: Mapping[str, Any]) -> str:
+    """Return how a column is cut."""
+    ways = options.get("discretize", "quantile")
+    return str(ways.get(name, ways.get("*")) if isinstance(ways, dict) else ways)
+
+
+def general_notes(columns: Sequence[Column], facts: Sequence[Fact], options: Mapping[str, Any]) -> list[str]:
+    """Say what concerns several columns."""
+    left_out = options.get("drop", ())
+    kept = [
+        (column, fact)
+        for column, fact in zip(columns, facts, strict=True)
+        if fact.is_kept and fact.name not in left_out and fact.name
+    ]
+    notes = describe_missing({fact.name: fact.gone for _, fact in kept if fact.missing})
+    pairs = [_told_twin(twin) for twin in twins({fact.name: column.index for column, fact in kept})]
+    pairs += [f"{a!r} and {b!r} rise and fall together (correlation {r:+.4f})" for a, b, r in parallels(_by_row(kept))]
+    notes += pairs[:_SHOWN]
+    if len(pairs) > _SHOWN:
+        notes.append(f"... and {len(pairs) - _SHOWN:,} more such pairs")
+    return notes
+
+
+def _told_twin(twin: Any) -> str:
+    if not twin.mutual:
+        return f"{twin.follows!r} follows from {twin.known!r}: each value of {twin.known!r} has one of {twin.follows!r}"
+    if not twin.differing:
+        return f"{twin.follows!r} says the same as {twin.known!r}: one of the two is enough"
+    return (
+        f"{twin.follows!r} says nearly the same as {twin.known!r} ({twin.differing:,} rows differ): one may be enough"
+    )
+
+
+def _by_row(kept: Sequence[tuple[Column, Fact]]) -> dict[str, NDArray[np.float64]]:
+    """Return the numeric columns without gaps, by row."""
+    found = {}
+    for column, fact in kept:
+        numbers = column.numbers(()) if fact.kind == "numeric" and not fact.missing else None
+        if numbers is not None and np.isfinite(numbers[column.index]).all():
+            found[fact.name] = numbers[column.index]
+    return found

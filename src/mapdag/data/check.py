@@ -1,0 +1,332 @@
+"""`check`: look at a table before learning from it, and say what each column seems to be and what to do about it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mapdag.data.advice import Fact, advice_for, find_facts, general_notes
+from mapdag.data.judgement import bins_for
+from mapdag.data.labels import text_of
+from mapdag.data.meanings import ReadOptions, texts_for_missing
+from mapdag.data.problems import unknown_names
+from mapdag.data.reader import declared_in, read
+from mapdag.data.rows import read_weights
+from mapdag.data.source import Source, open_source
+from mapdag.errors import DataError, MapdagWarning, Setting
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from mapdag.data.judgement import ColumnKind
+
+_ROUNDS = 5  # of repairing the advice where the table, read as advised, has yet another problem
+_COMPLETE = 2 / 3  # share of the rows that must be complete for the others to be dropped
+_LEFT_OUT = ("identifier", "index", "text", "date", "constant")
+
+
+@dataclass(frozen=True)
+class ColumnCheck:
+    """What a column seems to be.
+
+    Attributes
+    ----------
+    name : str
+    kind : {"category", "numeric", "identifier", "count", "date", "text", "constant", "index"}
+        What it seems to be; only categories are used as they are.
+    levels : int
+        Distinct values; of declared levels, how many there are.
+    missing : int
+        Rows without a value.
+    advice : str
+        What to do about it; nothing for most categories.
+    """
+
+    name: str
+    kind: ColumnKind
+    levels: int
+    missing: int
+    advice: str = ""
+
+
+@dataclass(frozen=True)
+class Check:
+    """What a table seems to hold, and how to learn from it: printed, it is a table with advice.
+
+    Attributes
+    ----------
+    rows : int
+    columns : tuple of ColumnCheck
+        In the order of the table.
+    options : dict
+        Options of `mapdag.read` and `mapdag.learn` that follow the advice: ``md.learn(table, **check.options)``.
+    code : str
+        The same as a line of Python.
+    command : str
+        The same for a shell, where the table is a file.
+    notes : tuple of str
+        What is to be said about the table as a whole: copies, what follows from what, what is missing together.
+    problems : tuple of str
+        What keeps the table from being learned from, whatever the options; then there is no line to paste.
+
+    Examples
+    --------
+    >>> import mapdag as md
+    >>> table = {"id": range(40), "age": [20 + i * 7 % 53 for i in range(40)], "sex": ["f", "m"] * 20}
+    >>> found = md.check(table)
+    >>> [(column.name, column.kind) for column in found.columns]
+    [('id', 'index'), ('age', 'numeric'), ('sex', 'category')]
+    >>> found.code
+    'md.learn(table, discretize="quantile(2)", drop=["id"])'
+    >>> md.read(table, **found.options).levels["sex"]
+    ('f', 'm')
+    """
+
+    rows: int
+    columns: tuple[ColumnCheck, ...]
+    options: Mapping[str, Any] = field(default_factory=dict)
+    code: str = ""
+    command: str = ""
+    notes: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, as ``mapdag check --json`` prints it."""
+        return {
+            "rows": self.rows,
+            "columns": [
+                {"name": c.name, "kind": c.kind, "levels": c.levels, "missing": c.missing, "advice": c.advice}
+                for c in self.columns
+            ],
+            "options": {
+                name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in self.options.items()
+            },
+            "command": self.command,
+            "code": self.code,
+            "notes": list(self.notes),
+            "problems": list(self.problems),
+        }
+
+    def __str__(self) -> str:
+        return self.written(self.code)
+
+    def written(self, paste: str) -> str:
+        """Return the table, what is to be said about it, and a line to paste."""
+        heads = ["column", "kind", "levels", "missing", "advice"]
+        cells = [[_one_line(c.name), c.kind, f"{c.levels:,}", f"{c.missing:,}", c.advice] for c in self.columns]
+        widths = [max(len(row[i]) for row in [heads, *cells]) for i in range(4)]
+        lines = []
+        for name, kind, size, missing, advice in [heads, *cells]:
+            left = f"{name:{widths[0]}}  {kind:{widths[1]}}"
+            lines.append(f"{left}  {size:>{widths[2]}}  {missing:>{widths[3]}}  {advice}")
+        told = [f"{self.rows:,} rows, {len(self.columns):,} columns", "", *(line.rstrip() for line in lines)]
+        if self.notes:
+            told += ["", *self.notes]
+        if self.problems:
+            told += ["", *self.problems]
+        return "\n".join([*told, "", paste] if paste else told)
+
+    def _repr_html_(self) -> str:
+        """Show the table in notebooks."""
+        heads = "".join(f"<th>{head}</th>" for head in ("column", "kind", "levels", "missing", "advice"))
+        rows = "".join(
+            f"<tr><td>{escape(c.name)}</td><td>{c.kind}</td><td>{c.levels:,}</td><td>{c.missing:,}</td>"
+            f"<td>{escape(c.advice)}</td></tr>"
+            for c in self.columns
+        )
+        told = "".join(f"<p>{escape(note)}</p>" for note in (*self.notes, *self.problems))
+        paste = f"<pre>{escape(self.code)}</pre>" if self.code else ""
+        return f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>{told}{paste}"
+
+
+def check(
+    table: Any,
+    *,
+    levels: Mapping[str, Sequence[Any] | int] | str | os.PathLike[str] | None = None,
+    weights: str | ArrayLike | None = None,
+    drop: str | Iterable[str] = (),
+    missing_values: str | Iterable[Any] = (),
+    separator: str | None = None,
+    encoding: str | None = None,
+) -> Check:
+    """Look at a table: what each column seems to be, what to do about it, and the line to paste.
+
+    `mapdag.read` and `mapdag.learn` judge columns in the same way; what is an error there is advice here.
+
+    Parameters
+    ----------
+    table : path, bytes, open file, DataFrame, Arrow table, array, dict, list of dicts or Dataset
+        Whatever `mapdag.read` takes.
+    levels, weights, drop, missing_values, separator, encoding
+        As in `mapdag.read`; they become part of the line to paste. Declared levels are taken as they are.
+
+    Returns
+    -------
+    Check
+
+    Raises
+    ------
+    DataError
+        If there is no table, or one whose columns have no names that tell them apart.
+
+    Examples
+    --------
+    >>> import mapdag as md
+    >>> table = {"sex": ["f", "m"] * 4, "ill": ["no", "no", "yes", "yes"] * 2, "dose": [1] * 4 + [2] * 4,
+    ...          "Freq": [12, 9, 3, 5, 7, 8, 6, 10]}
+    >>> print(md.check(table))
+    8 rows, 4 columns
+    <BLANKLINE>
+    column  kind      levels  missing  advice
+    sex     category       2        0
+    ill     category       2        0
+    dose    category       2        0
+    Freq    count          8        0  use as weights: counts the rows of an aggregated table
+    <BLANKLINE>
+    md.learn(table, weights="Freq")
+    """
+    given = {"levels": levels, "weights": weights, "drop": _names(drop), "missing_values": _names(missing_values)}
+    given |= {"separator": separator, "encoding": encoding}
+    source = open_source(table, separator, encoding)
+    unknown = [name for name in given["drop"] if name not in source.names]
+    if unknown:
+        raise unknown_names(unknown, source.names, "drop")
+    kept = [position for position, name in enumerate(source.names) if name not in given["drop"]]
+    if not kept:
+        raise DataError(f"no columns are left of {source.called}")
+    names = [source.names[position] for position in kept]
+    options = ReadOptions(
+        declared=declared_in(levels, None, names),
+        missing_values=texts_for_missing(missing_values),
+        first=source.names[0],
+    )
+    options = replace(options, weight=_mean_weight(source, weights, options))
+    columns = [source.make(source.names[position], source.parts[position], options) for position in kept]
+    facts = find_facts(columns, options, weights if weights is not None else source.weights)
+    counts = next((fact.name for fact in facts if fact.kind == "count"), weights)
+    weight = _mean_weight(source, counts, options)
+    held = Source(names, source.n_rows, columns, lambda _, column, __: column, source.called, source.weights)
+    wanted = _options(facts, {name: value for name, value in given.items() if _is_given(value)}, weight)
+    wanted, problems = _repaired(held, wanted, [fact.name for fact in facts if fact.kind == "numeric"])
+    path = os.fspath(table) if isinstance(table, str | os.PathLike) else None
+    return Check(
+        rows=source.n_rows,
+        columns=tuple(
+            ColumnCheck(fact.name, fact.kind, fact.levels, fact.missing, advice_for(fact, wanted)) for fact in facts
+        ),
+        options=wanted,
+        code="" if problems else _code(path, wanted),
+        command="" if problems or path is None else _command(path, wanted),
+        notes=tuple(general_notes(columns, facts, wanted)),
+        problems=problems,
+    )
+
+
+def _names(given: str | Iterable[Any]) -> list[str]:
+    return [given] if isinstance(given, str) else [text_of(value) for value in given]
+
+
+def _is_given(value: Any) -> bool:
+    return value is not None and (not isinstance(value, list) or bool(value))
+
+
+def _mean_weight(source: Source, weights: Any, options: ReadOptions) -> float:
+    """Return how many observations a row stands for; the column of weights stays in the table."""
+    copied = replace(source, parts=list(source.parts))
+    if isinstance(weights, str) and weights not in source.names:
+        raise unknown_names([weights], source.names, "weights")
+    found = read_weights(copied, weights, options)
+    return 1.0 if found is None else max(float(found.mean()), 1.0)
+
+
+def _options(facts: Sequence[Fact], given: Mapping[str, Any], weight: float) -> dict[str, Any]:
+    """Return the options that follow from what was found, on top of those that were given."""
+    wanted = dict(given)
+    left_out = [fact.name for fact in facts if fact.must_go or fact.kind in _LEFT_OUT]
+    kept = [fact for fact in facts if fact.is_kept]
+    gone = np.any([fact.gone for fact in kept], axis=0) if kept else np.zeros(1, dtype=bool)
+    rows = len(gone)
+    if gone.any():
+        complete = rows - int(gone.sum())
+        wanted["missing"] = "drop" if complete >= _COMPLETE * rows else "level"
+        rows = complete if wanted["missing"] == "drop" else rows
+    if any(fact.kind == "numeric" for fact in kept):
+        wanted["discretize"] = f"quantile({bins_for(rows * weight)})"
+    counts = [fact.name for fact in facts if fact.kind == "count"]
+    if counts:
+        wanted["weights"] = counts[0]
+    if left_out:
+        wanted["drop"] = list(dict.fromkeys([*wanted.get("drop", []), *left_out]))
+    return wanted
+
+
+def _repaired(held: Source, options: dict[str, Any], numeric: Sequence[str]) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Read the table as advised, and add to the advice what is wrong even so; or return what cannot be helped."""
+    there = set(held.names)
+    for _ in range(_ROUNDS):
+        trial = {name: value for name, value in options.items() if name not in {"separator", "encoding"}}
+        if "drop" in trial:
+            trial["drop"] = [name for name in trial["drop"] if name in there]
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", MapdagWarning)
+                read(replace(held, parts=list(held.parts)), **trial)
+        except DataError as error:
+            more = _with_remedy(options, error.remedy, numeric)
+            if more == options:
+                return options, (str(error),)
+            options = more
+        else:
+            return options, ()
+    return options, ("no way was found to read this table",)
+
+
+def _with_remedy(options: Mapping[str, Any], remedy: Sequence[Setting], numeric: Sequence[str]) -> dict[str, Any]:
+    """Add options; numbers are cut rather than left out, even if they identify the rows that remain."""
+    more = dict(options)
+    for setting in remedy:
+        if setting.option == "drop":
+            cut = [name for name in setting.value if name in numeric and name not in _cut_apart(more)]
+            way = more.get("discretize")
+            if cut and isinstance(way, str):
+                more["discretize"] = {"*": way, **dict.fromkeys(cut, way)}
+            gone = [name for name in setting.value if name not in cut]
+            more["drop"] = list(dict.fromkeys([*more.get("drop", []), *gone]))
+        elif setting.option in {"missing", "weights", "discretize"}:
+            more.setdefault(setting.option, setting.value)
+    return {name: value for name, value in more.items() if value != []}
+
+
+def _cut_apart(options: Mapping[str, Any]) -> Sequence[str]:
+    way = options.get("discretize")
+    return list(way) if isinstance(way, dict) else []
+
+
+def _code(path: str | None, options: Mapping[str, Any]) -> str:
+    """Write the call that learns from the table as advised."""
+    table = "table" if path is None else json.dumps(str(path), ensure_ascii=False)
+    if not all(isinstance(value, str | list | dict) for value in options.values()):
+        return f"md.learn({table}, **check.options)"
+    return f"md.learn({', '.join([table, *(Setting(*item).code() for item in options.items())])})"
+
+
+def _command(path: str, options: Mapping[str, Any]) -> str:
+    """Write the command that learns from the file as advised; there is none for what a shell cannot say."""
+    if not all(isinstance(value, str | list | dict) for value in options.values()) or isinstance(
+        options.get("levels"), dict
+    ):
+        return ""
+    file = f"./{path}" if path.startswith("-") else path
+    return " ".join(["mapdag learn", shlex.quote(file), *(Setting(*item).flags() for item in options.items())])
+
+
+def _one_line(name: str) -> str:
+    return name if name.isprintable() else repr(name)

@@ -1,0 +1,263 @@
+"""What a column seems to be, judged by its distinct values against its rows: the one place where that is decided.
+
+The thresholds were set by looking at the columns of several hundred public tables; `tests/data/judged.json` keeps what
+many of them are. Columns with declared levels are never judged: the user knows better.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+
+from mapdag.data.labels import MAX_LEVELS, are_dates, are_integral, parse_numbers
+from mapdag.data.meanings import meanings_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from numpy.typing import NDArray
+
+    from mapdag.data.columns import Column
+    from mapdag.data.meanings import ReadOptions
+
+#: What a column can be. "count" and "constant" take more than one column, or all of its rows, to tell: see `survey`.
+ColumnKind: TypeAlias = Literal["category", "numeric", "identifier", "count", "date", "text", "constant", "index"]
+
+#: Up to so many distinct values are levels, whatever they are: small tables of codes are nobody's mistake.
+FEW = 10
+
+#: Rows for each configuration of its parents that a family needs (the m of `mapdag.Support` in the default objective).
+SUPPORT = 3
+
+_ROWS_PER_CELL = 50
+_THREE_BINS = 100
+_MOST_BINS = 5  # more make tables that nobody reads
+
+_SURELY_DISTINCT = 0.9  # of the rows have a text of their own: an identifier
+_DISTINCT = 0.95  # the same for whole numbers, which must also be dense: else they are amounts
+_DENSE = 1.1  # width of the range of an enumeration, in numbers that occur
+_REPEATED = 20  # rows per value from which a column called "..._id" holds codes of groups
+_DOZEN = 12  # distinct numbers from 0 or 1 on without gaps that are codes, given rows enough
+_SMALL_CODES = 20  # the same that may be codes
+_ROWS_PER_CODE = 5
+_SENTENCE = 4  # words of free text
+_LONG = 40  # characters of free text
+_YEARS = (1500, 2100)
+
+_INDEX_NAMES = re.compile(
+    r"(unnamed: ?\d+|rownames?|row[._ ]names?|row[._ ]?(id|num|number|index)|index|\.\.\.1)?", re.I
+)
+_WHO = (
+    r"id|ids|idno|uid|pid|sid|uuid|guid|nr|ssn|case|caseno|case[_. ]?(id|no|number)|record|subject|subj|patient|respondent"
+    r"|person|participant|customer|client|member|user|account"
+)
+_ID_NAMES = re.compile(rf"({_WHO})", re.I)
+_LIKE_ID_NAMES = re.compile(
+    rf".*[_. -]({_WHO}|key|code|ref|no)|(id|ID)[_. -].*|.*[a-z](Id|ID|Key|No)|ID[A-Z]*\d*|key|code|ref"
+)
+_CALENDAR = {"mon": 12, "month": 12, "months": 12, "hour": 24, "hr": 24, "hours": 24, "day": 31}
+_LEADING_ZERO = re.compile(r"[+-]?0\d+", re.ASCII)
+_AMOUNT = re.compile(r"[$€£¥+-]?\s*[$€£¥+-]?\d[\d,.' ]*\s*[%$€£¥]?", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What a column seems to be."""
+
+    kind: ColumnKind = "category"
+    why: str = ""  # what speaks for it: a predicate with figures
+    sure: bool = True  # whether it would mislead to take it for categories
+    numeric: bool = False  # whether it could be cut
+    codes: bool = False  # whether numbers might be codes of categories, for all that is known
+    many: int = 0  # the number of levels, if that alone speaks against it
+
+
+CATEGORY = Judgement()
+
+
+def bins_for(rows: float) -> int:
+    """Return into how many bins numbers are best cut, given so many rows.
+
+    A node and two parents of b bins each make b^3 cells. In samples of ten continuous variables with known arcs, those b
+    found most of them that left about 50 rows for a cell: 2 up to 800 rows, 3 at 1,500, 4 at 10,000 (docs/check.md). Two
+    bins cannot show what rises and falls again, so that there are three from 100 rows on, where that costs little.
+
+    >>> [bins_for(rows) for rows in (84, 150, 3_200, 10**6)]
+    [2, 3, 4, 5]
+    """
+    bins = 2 if rows < _THREE_BINS else 3
+    while bins < _MOST_BINS and _ROWS_PER_CELL * (bins + 1) ** 3 <= rows:
+        bins += 1
+    return bins
+
+
+def judge(column: Column, options: ReadOptions) -> Judgement:
+    """Say what a column without declared levels seems to be."""
+    if column.kind == "nested":
+        return Judgement("text", f"holds {column.note}, which cannot be categories")
+    named_index = _INDEX_NAMES.fullmatch(column.name) is not None
+    if column.n_positions <= min(FEW, options.max_levels) and not named_index:
+        return CATEGORY
+    counts = np.bincount(column.index, minlength=column.n_positions)
+    numbers = None if _has_codes(column) else column.numbers(options.missing_texts)
+    if numbers is not None:
+        return _judge_numbers(column, numbers, counts, options, named_index=named_index)
+    return _judge_texts(column, counts, options, named_index=named_index)
+
+
+def _has_codes(column: Column) -> bool:
+    """Tell whether a column of text has leading zeros, as post codes have: then it holds no numbers."""
+    return column.values is None and any(label and _LEADING_ZERO.match(label.strip()) for label in column.labels)
+
+
+# Numbers -----------------------------------------------------------------------------------------------------------
+
+
+def _judge_numbers(
+    column: Column, numbers: NDArray[np.float64], counts: NDArray[Any], options: ReadOptions, *, named_index: bool
+) -> Judgement:
+    present = ~np.isnan(numbers) & (counts > 0)
+    distinct = np.unique(numbers[present])
+    size, rows = len(distinct), int(counts[present].sum())
+    whole = are_integral(distinct)
+    if whole and options.insists(size):
+        return CATEGORY
+    if whole and rows == size == len(column.index) and _is_index(column, numbers, options, named=named_index):
+        return Judgement("index", f"numbers the {rows:,} rows", numeric=True)
+    if size <= FEW:
+        return _within(size, options)
+    figures = f"{size:,} distinct {'whole ' if whole else ''}numbers from {distinct[0]:.6g} to {distinct[-1]:.6g}"
+    observations = rows * options.weight
+    if whole and size <= options.max_levels and _codes_by_name(column.name, distinct, observations):
+        return CATEGORY
+    if _identifies(column.name, size, observations) or (
+        whole and _enumerates(column, distinct, counts[present], numbers, options)
+    ):
+        return Judgement("identifier", f"looks like an identifier ({figures} in {rows:,} rows)", numeric=True)
+    if not whole:
+        return Judgement("numeric", f"looks continuous ({figures})", numeric=True)
+    codes, enough = size <= options.max_levels, observations >= SUPPORT * size**2
+    without_gaps = distinct[0] in {0.0, 1.0} and distinct[-1] - distinct[0] + 1 == size
+    if codes and enough and without_gaps and size <= _DOZEN:
+        return CATEGORY
+    # There may be rows enough for two such parents, or few values.
+    few = without_gaps and size <= _SMALL_CODES and observations >= _ROWS_PER_CODE * size
+    sure = not (codes and (enough or few))
+    return Judgement("numeric", f"looks continuous ({figures})", sure, numeric=True, codes=codes)
+
+
+def _is_index(column: Column, numbers: NDArray[np.float64], options: ReadOptions, *, named: bool) -> bool:
+    """Tell whether distinct whole numbers number the rows: in their order, and first or called so."""
+    by_row = numbers[column.index]
+    if named:
+        return len(by_row) > 1 and bool(np.all(np.diff(by_row) > 0))
+    return column.name == options.first and by_row[0] in {0.0, 1.0} and bool(np.all(np.diff(by_row) == 1))
+
+
+def _identifies(name: str, size: int, rows: float) -> bool:
+    """Tell whether a column with many values is called an identifier: of rows, or of groups of not too many rows."""
+    if _ID_NAMES.fullmatch(name):
+        return True
+    return _LIKE_ID_NAMES.fullmatch(name) is not None and rows < _REPEATED * size
+
+
+def _enumerates(
+    column: Column,
+    distinct: NDArray[np.float64],
+    counts: NDArray[Any],
+    numbers: NDArray[np.float64],
+    options: ReadOptions,
+) -> bool:
+    """Tell whether whole numbers, by their values alone, are names of something: rows, or groups of rows."""
+    size, low, high = len(distinct), float(distinct[0]), float(distinct[-1])
+    rows = float(counts.sum()) * options.weight
+    if high - low + 1 > _DENSE * size:
+        return False
+    if size >= _DISTINCT * rows:
+        # Ranks are as dense, but in no order, and not the first thing that a table tells.
+        steps = np.diff(numbers[column.index])
+        if column.name != options.first and not (np.all(steps >= 0) or np.all(steps <= 0)):
+            return False
+        years = _YEARS[0] <= low and high <= _YEARS[1]
+        return 0 <= low <= 1 + (_DENSE - 1) * size or (low >= 100 and size > _SMALL_CODES and not years)
+    # As many rows for each, as in panels and repeated measurements.
+    balanced = np.mean(counts == np.median(counts)) >= _DISTINCT
+    return low in {0.0, 1.0} and high - low + 1 == size and size > _SMALL_CODES and bool(balanced)
+
+
+def _codes_by_name(name: str, distinct: NDArray[np.float64], rows: float) -> bool:
+    """Tell whether a column is called like one of codes: months, or a number of something that many rows share."""
+    most = _CALENDAR.get(name.lower())
+    if most is not None and distinct[0] >= 0 and distinct[-1] <= most:
+        return True
+    return _LIKE_ID_NAMES.fullmatch(name) is not None and rows >= _REPEATED * len(distinct)
+
+
+# Texts -------------------------------------------------------------------------------------------------------------
+
+
+def _judge_texts(column: Column, counts: NDArray[Any], options: ReadOptions, *, named_index: bool) -> Judgement:
+    labels = meanings_of(column, options, None)
+    by_label: dict[str, int] = {}
+    for label, count in zip(labels, counts.tolist(), strict=True):
+        if label is not None and count:
+            by_label[label] = by_label.get(label, 0) + count
+    size, rows = len(by_label), sum(by_label.values())
+    if options.insists(size):
+        return CATEGORY
+    if named_index and 1 < size == len(column.index):
+        return Judgement("index", f"names the {rows:,} rows")
+    if size <= FEW:
+        return _within(size, options)
+    texts = sorted(by_label)
+    if column.kind == "temporal" or are_dates(texts):
+        return Judgement("date", f"holds dates or times ({size:,} distinct, {_short(texts[0])} to {_short(texts[-1])})")
+    written = _as_amounts(texts)
+    if written:
+        return Judgement("text", f"holds {written}: {size:,} distinct, such as {_short(texts[0])}")
+    observations = rows * options.weight
+    figures = f"{size:,} levels in {rows:,} rows"
+    if _identifies(column.name, size, observations):
+        return Judgement("identifier", f"looks like an identifier ({figures})")
+    if 2 * size > observations:
+        if _are_sentences(texts):
+            return Judgement("text", f"looks like free text ({figures}, such as {_short(texts[0])})")
+        if size >= _SURELY_DISTINCT * observations:
+            return Judgement("identifier", f"looks like an identifier ({figures})")
+        return Judgement("text", f"has hardly two rows for each label ({figures})")
+    if size > options.max_levels:
+        return _within(size, options)
+    if SUPPORT * size > observations:
+        return Judgement("category", f"has hardly {SUPPORT} rows for each label ({figures})", sure=False)
+    return CATEGORY
+
+
+def _within(size: int, options: ReadOptions) -> Judgement:
+    if size <= options.max_levels:
+        return CATEGORY
+    what = f"has {size:,} levels, like an identifier (max_levels is {options.max_levels:,})"
+    return Judgement("identifier", what, many=size if size <= MAX_LEVELS else 0)
+
+
+def _are_sentences(texts: Collection[str]) -> bool:
+    words = np.mean([len(text.split()) for text in texts])
+    return bool(words >= _SENTENCE or np.mean([len(text) for text in texts]) > _LONG)
+
+
+def _as_amounts(texts: Collection[str]) -> str:
+    """Say in which way amounts are written that are not read as numbers, if the texts are such."""
+    if all(text.isdigit() for text in texts) or not all(_AMOUNT.fullmatch(text) for text in texts):
+        return ""
+    if parse_numbers([text.replace(",", ".") for text in texts]) is not None:
+        return "numbers with decimal commas (to be written with points)"
+    bare = [re.sub(r"[$€£¥%' ]|,(?=\d{3})", "", text) for text in texts]
+    return (
+        "" if parse_numbers(bare) is None else "amounts that are not plain numbers (units or separators of thousands)"
+    )
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= _LONG else f"{text[: _LONG - 3]}...")

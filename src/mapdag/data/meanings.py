@@ -1,0 +1,103 @@
+"""What the user said about the columns, and what each of their values then means: a label, or that it is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from mapdag.data.labels import MISSING, Matcher, spelling, text_of, tidied
+
+if TYPE_CHECKING:
+    from mapdag.data.columns import Column
+
+
+#: More levels than this are taken for a mistake, unless the user says how many there may be.
+USUAL_LEVELS = 256
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """What the user said about the columns."""
+
+    declared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # levels by name; they win over all else
+    closed: bool = False  # whether no level may be added to them
+    codes: bool | None = None  # whether columns with declared levels hold positions in them; None: to be found out
+    missing: Literal["error", "drop", "level"] = "error"  # what to do about missing values
+    missing_values: frozenset[str] = frozenset()  # labels that mean "missing", on top of the usual ones
+    most: int | None = None  # `max_levels`: up to so many levels are meant, more are a mistake
+    cut: frozenset[str] = frozenset()  # the columns to be cut into intervals
+    cut_numbers: frozenset[str] = frozenset()  # those with known cuts: to be cut if they hold numbers
+    cut_continuous: bool = False  # whether to cut those that look continuous, too
+    uncut: frozenset[str] = frozenset()  # the columns that are categories even if they look continuous
+    asked: Any = None  # what `discretize` was, for the sake of hints that add to it
+    first: str | None = None  # the first column of the table, which may number its rows
+    weight: float = 1.0  # how many observations a row stands for, on average
+
+    @property
+    def missing_texts(self) -> frozenset[str]:
+        """Every label that means "missing" unless it is declared."""
+        return MISSING | self.missing_values | {spelling(text) for text in self.missing_values}
+
+    @property
+    def max_levels(self) -> int:
+        """The largest number of levels of a column whose levels the user did not declare."""
+        return USUAL_LEVELS if self.most is None else self.most
+
+    def insists(self, size: int) -> bool:
+        """Tell whether the user said that so many levels are no mistake."""
+        return self.most is not None and size <= self.most
+
+    def cuts(self, column: Column) -> bool:
+        """Tell whether the user wants a column cut."""
+        if column.name in self.cut:
+            return True
+        return column.name in self.cut_numbers and column.numbers(self.missing_texts) is not None
+
+    def expected(self, name: str) -> tuple[str, ...] | None:
+        """Return what a column with declared levels is to hold: their labels or, as codes, "0" to "r-1"."""
+        declared = self.declared.get(name)
+        return code_texts(len(declared)) if declared is not None and self.codes else declared
+
+
+def texts_for_missing(values: str | Iterable[Any]) -> frozenset[str]:
+    """Understand the option `missing_values`."""
+    return frozenset(text_of(value) for value in ([values] if isinstance(values, str) else values))
+
+
+def code_texts(size: int) -> tuple[str, ...]:
+    return tuple(str(code) for code in range(size))
+
+
+def meanings_of(column: Column, options: ReadOptions, declared: Sequence[str] | None) -> list[str | None]:
+    """Return what every position stands for: one of the declared texts, another text, or None for missing."""
+    if declared is None and column.declared is not None:
+        return [None if label is None or no_level(label, options) else label for label in column.labels]
+    missing = options.missing_texts
+    match = Matcher(declared or ())
+    meanings: list[str | None] = []
+    for label in column.labels:
+        if label is None:
+            meanings.append(None)
+            continue
+        text = _bare(label)
+        exact = match(label)
+        code = match(text) if exact is None else exact
+        if declared is not None and code is not None:
+            meanings.append(declared[code])
+        else:
+            meanings.append(None if not text.strip() or text in missing or spelling(text) in missing else text)
+    return meanings if declared is not None or column.kind == "number" else tidied(meanings)
+
+
+def _bare(label: str) -> str:
+    """Take off what is around a label: blanks, and quotes that came after a blank in a text file."""
+    text = label.strip()
+    if label[:1].isspace() and len(text) > 1 and text[0] == text[-1] == '"':
+        text = text[1:-1].replace('""', '"').strip()
+    return text
+
+
+def no_level(label: str, options: ReadOptions) -> bool:
+    """Tell whether a category that the column's type declares is no level all the same."""
+    return not label.strip() or label in options.missing_values

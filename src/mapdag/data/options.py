@@ -1,0 +1,38 @@
+"""The options of `read`, for all functions that take a table."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from mapdag.data.discretization import Discretization
+
+
+class ReadingOptions(TypedDict, total=False):
+    """How to read a table; `mapdag.read` says what they mean. They are for anything but a `Dataset`."""
+
+    levels: Mapping[str, Sequence[Any] | int] | str | os.PathLike[str] | None
+    like: Any
+    weights: str | ArrayLike | None
+    drop: str | Iterable[str]
+    missing: Literal["error", "drop", "level"]
+    missing_values: str | Iterable[Any]
+    discretize: Discretization | None
+    codes: bool | None
+    max_levels: int | None
+    separator: str | None
+    encoding: str | None
+
+
+def split_options(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Tell the options of `read` from others: both, in this order.
+
+    >>> split_options({"missing": "drop", "max_parents": 3})
+    ({'missing': 'drop'}, {'max_parents': 3})
+    """
+    reading = {name: value for name, value in options.items() if name in ReadingOptions.__annotations__}
+    return reading, {name: value for name, value in options.items() if name not in reading}

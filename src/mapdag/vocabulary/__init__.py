@@ -1,0 +1,5 @@
+"""What users of other packages call things: hints to the names here, for options, functions, scores and flags."""
+
+from mapdag.vocabulary.hints import flag_hint, name_hint, score_hint, unknown_options
+
+__all__ = ["flag_hint", "name_hint", "score_hint", "unknown_options"]

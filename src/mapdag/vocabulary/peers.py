@@ -1,0 +1,190 @@
+"""Words of R bnlearn, pgmpy, pyAgrum, scikit-learn and pandas, and what the same things are called here: tables only.
+
+They serve hints, never as other names: what is taken is what is documented.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+
+def _table(**lines: str) -> Mapping[str, str]:
+    """Return what each word stands for, given the words of each thing."""
+    return MappingProxyType({word: here for here, words in lines.items() for word in words.split()})
+
+
+def _words(**lines: str) -> Mapping[str, tuple[str, ...]]:
+    """Return what each word may stand for, in the order of the lines."""
+    words = {word for line in lines.values() for word in line.split()}
+    return MappingProxyType(
+        {word: tuple(here for here, line in lines.items() if word in line.split()) for word in sorted(words)}
+    )
+
+
+#: Words for options, by the option here; what a word of several lines means depends on which of them a function has.
+OPTIONS = _words(
+    forbidden="blacklist black_list bl forbid forbidden_arcs forbidden_edges excluded banned",
+    required="whitelist wl fixed_edges fixed require required_arcs required_edges mandatory mandatory_arcs",
+    max_parents="maxp max_indegree indegree max_in_degree fan_in max_fan_in maxparents parents_limit",
+    start="start_dag start_graph initial_graph initial_dag init",
+    method="estimator estimation parameter_estimator",
+    search="algorithm method methodtype algo estimator learner strategy",
+    objective="score scoring scoring_method scoretype score_type scoring_function score_function local_score criterion",
+    alpha="iss ess equivalent_sample_size imaginary_sample_size sample_size_prior",
+    memory="tabu tabu_length tabu_size tabu_list_size tabulist",
+    patience="max_tabu max_fruitless n_iter_no_change",
+    restarts="restart n_restarts num_restarts random_restarts n_init",
+    max_iter="max_iterations maxiter iterations n_iter",
+    time_limit="timeout max_time time_out time",
+    tiers="temporal_order temporal_ordering slice_order sliceorder ordering",
+    threads="n_jobs jobs njobs cluster n_threads num_threads workers cores ncores",
+    seed="random_state random_seed rng rng_seed",
+    progress="verbose show_progress debug progress_bar show_progress_bar tqdm",
+    folds="k cv n_splits n_folds nfolds kfold fold",
+    R="replicates n_bootstrap n_boot nboot n_resamples n_samples bootstraps B",
+    levels="state_names states domains categories modalities labels",
+    weights="sample_weight sample_weights weight freq frequencies counts",
+    missing="na_action dropna na handle_missing complete_samples_only",
+    missing_values="na_values na_strings null_values missing_marker missing_symbols",
+    discretize="discretise discretization discretizer n_bins nbins bins breaks",
+    separator="sep delimiter delim field_separator",
+    drop="exclude ignore drop_columns ignore_columns skip_columns index_col",
+    bins="breaks n_bins nbins k",
+    columns="cols variables features",
+)
+
+#: Words whose meaning is not quite that of an option here, or that nothing here stands for.
+REMARKS = MappingProxyType(
+    {
+        "white_list": "it lists the only arcs that may be there: forbid the others, "
+        "forbidden=[(a, b) for a in names for b in names if a != b and (a, b) not in white_list]; "
+        "arcs that must be there are required=",
+        "expert_knowledge": "give required=, forbidden= and tiers= one by one",
+        "use_cache": "scores of families are always kept; leave it out",
+        "cache": "scores of families are always kept; leave it out",
+        "optimized": "there is nothing to switch off; leave it out",
+        "epsilon": "a search goes on as long as anything gains; max_iter= and time_limit= end it earlier",
+        "ci_test": "there are no tests of independence here: graphs are found by their scores",
+        "test": "there are no tests of independence here: graphs are found by their scores",
+        "significance_level": "there are no tests of independence here: graphs are found by their scores",
+        "max_cond_vars": "there are no tests of independence here: graphs are found by their scores",
+        "return_type": "a Result has both: .dag and .cpdag",
+        "root_node": "there are no trees here: max_parents=1 gives forests",
+        "class_node": "there is no naive Bayes here: give its arcs to mapdag.DAG, and that to mapdag.fit",
+        "loss": "objectives are compared by the log-likelihood of held-out rows",
+        "runs": "one run of all folds; other folds by another seed=",
+        "algorithm_args": "give the options themselves",
+        "undirected": "classes of equivalent graphs are counted anyway",
+        "pseudo_counts": "alpha= is spread evenly over the cells",
+        "prior_type": 'method="bayes" is the prior of BDeu, with alpha=',
+        "header": "the first line of a file holds the names",
+        "usecols": "name those to leave out by drop=",
+        "dtype": "values are read as labels; declare their order by levels=",
+        "search": "this function is one search: mapdag.learn takes search=",
+    }
+)
+
+#: Scores by their names elsewhere, in lower case without "score" at the end; those of R bnlearn are for discrete data.
+SCORES = _table(
+    BDeu="bde bdeu bayesian_dirichlet",
+    BDs="bds",
+    K2="k2",
+    BDJ="bdj jeffreys",
+    BIC="bic bic-d bic_d bicd mdl schwarz",
+    AIC="aic aic-d aic_d aicd",
+    LogLik="loglik ll ll-d log2 log-likelihood log_likelihood loglikelihood likelihood",
+    eBIC="ebic",
+    fNML="fnml nml",
+    qNML="qnml",
+)
+_GAUSSIAN = (
+    "it is for continuous data; here these are cut into intervals (discretize=), and any score is for categories"
+)
+NO_SCORES = MappingProxyType(
+    {
+        "mbde": "it is for data of experiments, which no score here is for; without them it is BDeu",
+        "bdla": "locally averaged BDe is not here; BDs is what comes closest",
+        "pred-loglik": "mapdag.cross_validate compares objectives by held-out log-likelihood",
+        "custom-score": "mapdag.Custom makes a likelihood of one's own function",
+        "custom": "mapdag.Custom makes a likelihood of one's own function",
+        **dict.fromkeys(
+            ("bge", "bic-g", "aic-g", "loglik-g", "ebic-g", "ll-g", "bic-cg", "aic-cg", "ll-cg"), _GAUSSIAN
+        ),
+    }
+)
+
+#: Priors of R bnlearn's option `prior`, as terms of an objective; {} is its `beta`.
+PRIORS = MappingProxyType({"uniform": "U", "marginal": "MU(beta={})", "vsp": "VSP(beta={})"})
+
+SEARCHES = _table(
+    hc="hc hill_climb hillclimb hillclimbing hill_climbing hillclimbsearch greedy greedyhillclimbing ghc",
+    tabu="tabu tabusearch localsearchwithtabulist tabu_search",
+    exact="exact ex exhaustive exhaustivesearch dynamic_programming",
+    orders="orders order ges gesearch boss",
+)
+ESTIMATORS = _table(
+    mle="mle ml maximumlikelihoodestimator maximum_likelihood",
+    bayes="bayes bayesian bayesianestimator",
+)
+
+#: Names of functions and classes elsewhere, and the line that does the same here.
+NAMES = MappingProxyType(
+    {
+        word: here
+        for here, words in {
+            "mapdag.hill_climb(data)": "hc HillClimbSearch HillClimb greedy_search useGreedyHillClimbing",
+            "mapdag.learn(data)": "structure_learning BNLearner GES ges PC pc gs iamb mmhc rsmax2 StructureEstimator "
+            "fit_structure learn_structure pc_stable",
+            'mapdag.learn(data, search="exact")': "ExhaustiveSearch exhaustive_search",
+            "mapdag.tabu(data)": "TabuSearch tabu_search useLocalSearchWithTabuList",
+            "mapdag.fit(dag, data)": "bn_fit bnfit parameter_learning MaximumLikelihoodEstimator BayesianEstimator "
+            "custom_fit TabularCPD learnParameters",
+            "mapdag.read(file)": "read_csv read_table read_parquet read_excel read_data DataFrame load_data",
+            "mapdag.read_network(file)": "BIFReader XMLBIFReader UAIReader NETReader read_bif read_net loadBN load "
+            "load_network import_bif",
+            "mapdag.write_network(network, file)": "BIFWriter XMLBIFWriter UAIWriter NETWriter write_bif write_net "
+            "saveBN save save_network export_bif",
+            "mapdag.bootstrap(data)": "boot_strength bn_boot arc_strength custom_strength bootstrap_strength",
+            "mapdag.bootstrap(data).averaged()": "averaged_network averaged",
+            "mapdag.cross_validate(data, objectives)": "bn_cv cross_val_score crossvalidate cv",
+            "mapdag.arc_posteriors(data)": "arc_posterior edge_posteriors",
+            "mapdag.score(dag, data, objective)": "structure_score get_score logLik BIC_score network_score",
+            "mapdag.BDeu()": "BDeuScore BDE bde BDeuscore",
+            "mapdag.BDs()": "BDsScore bds",
+            "mapdag.K2()": "K2Score",
+            "mapdag.BIC()": "BicScore BICScore",
+            "mapdag.AIC()": "AICScore AicScore",
+            "mapdag.LogLik()": "LogLikelihoodScore LogLikelihood",
+            "mapdag.BayesianNetwork": "BayesNet BayesianModel DiscreteBayesianNetwork BN BayesNetwork bn",
+            "mapdag.BayesianNetwork.query(nodes, evidence)": "VariableElimination LazyPropagation BeliefPropagation "
+            "cpquery cpdist querygrain query inference getPosterior",
+            "mapdag.BayesianNetwork.sample(n)": "rbn BayesianModelSampling generateSample simulate sample",
+            "mapdag.DAG(nodes, arcs)": "empty_graph Graph graph digraph DiGraph",
+            "mapdag.DAG.from_modelstring(text)": "model2network model_string modelstring",
+            "mapdag.DAG.to_cpdag()": "cpdag EssentialGraph PDAG vstructs dag2cpdag dag_to_cpdag",
+            "mapdag.random_dag(n)": "random_graph random_bn generate_random_dag",
+            "mapdag.shd(a, b)": "SHD structural_hamming_distance",
+            "mapdag.compare(target, current)": "GraphicalBNComparator compare_graphs",
+            "mapdag.kl_divergence(p, q)": "KL kl ExactBNdistance kldistance",
+            "mapdag.network(name)": "get_example_model load_model example_model get_example bnrep",
+            "mapdag.read_arcs(file)": "read_edges read_edgelist arcs",
+            "mapdag.DAG.plot()": "graphviz_plot plot showBN show",
+            "mapdag.discretize(data)": "discretise Discretizer discretizer DiscreteTypeProcessor",
+            "mapdag.alpha_star(dag, data)": "alpha_opt optimal_alpha",
+        }.items()
+        for word in words.split()
+    }
+)
+
+#: Flags of the command line, where they are not the option's name.
+FLAGS = MappingProxyType(
+    {
+        "forbidden": "--forbid",
+        "required": "--require",
+        "objective": "--score",
+        "missing_values": "--missing-value",
+        "folds": "--folds",
+        "R": "--replicates",
+    }
+)

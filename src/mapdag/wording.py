@@ -1,0 +1,79 @@
+"""Numbers, times and tables as people read them: texts only."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+
+
+def plural(number: int, noun: str) -> str:
+    """Write how many there are of something.
+
+    >>> plural(1, "arc"), plural(0, "arc"), plural(1234, "family")
+    ('1 arc', '0 arcs', '1,234 families')
+    """
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number:,} " + (f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s")
+
+
+def duration(seconds: float) -> str:
+    """Seconds as people say them.
+
+    Examples
+    --------
+    >>> duration(42), duration(754), duration(7500)
+    ('42 s', '12 min 34 s', '2 h 05 min')
+    """
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    if seconds < 3600:
+        return f"{int(seconds) // 60} min {int(seconds) % 60:02} s"
+    return f"{int(seconds) // 3600} h {int(seconds) % 3600 // 60:02} min"
+
+
+def columns(rows: Sequence[Sequence[str]], *, right: tuple[int, ...] = ()) -> str:
+    """Align cells in columns; those in `right` to the right.
+
+    >>> print(columns([["node", "rows"], ["A", "5"]], right=(1,)))
+    node  rows
+    A        5
+    """
+    padded = []
+    for i, texts in enumerate(zip(*rows, strict=True)):
+        width = max(map(cells, texts))
+        gaps = [" " * (width - cells(text)) for text in texts]
+        padded.append([gap + text if i in right else text + gap for gap, text in zip(gaps, texts, strict=True)])
+    return "\n".join("  ".join(row).rstrip() for row in zip(*padded, strict=True))
+
+
+def shortened(text: str, longest: int) -> str:
+    """Cut out the middle of a text that is too long; line breaks and the like become spaces.
+
+    Examples
+    --------
+    >>> shortened("the quick brown fox jumps over", 24)
+    'the quick bro…jumps over'
+    """
+    line = "".join(letter if letter.isprintable() else " " for letter in text)
+    if len(line) <= longest:
+        return line
+    kept = longest - 1
+    return line[: kept - kept // 2 + 1] + "…" + line[len(line) - kept // 2 + 1 :]
+
+
+def cells(text: str) -> int:
+    """Return how many letters of a terminal a text takes: Chinese ones take two, accents of their own none.
+
+    Examples
+    --------
+    >>> cells("age"), cells("年齢"), cells("e\N{COMBINING ACUTE ACCENT}")
+    (3, 4, 1)
+    """
+    return len(text) if text.isascii() else sum(map(_cells_of, text))
+
+
+def _cells_of(letter: str) -> int:
+    if unicodedata.category(letter) in {"Mn", "Me", "Cf"}:
+        return 0
+    return 2 if unicodedata.east_asian_width(letter) in "WF" else 1

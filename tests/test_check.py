@@ -1,0 +1,283 @@
+"""check: what it finds in whole tables, and that what it says can be pasted."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import shlex
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import mapdag as md
+from mapdag.errors import DataError
+
+RNG = np.random.default_rng(3)
+KINDS = {"category", "numeric", "identifier", "count", "date", "text", "constant", "index"}
+
+
+def messy(n=120):
+    return pd.DataFrame(
+        {
+            "patient no": [f"P{i}" for i in range(n)],
+            "age": RNG.integers(18, 90, n),
+            "bmi": RNG.normal(25, 4, n).round(1),
+            'it\'s "odd"': RNG.choice(["a", "b"], n),
+            "-x": [f"{i} words that nobody can count" for i in range(n)],
+            "a=b": RNG.choice(["u", None, "v", "v", "v", "v", "v"], n),
+            "site": ["A"] * n,
+            "when": pd.date_range("2020-01-01", periods=n),
+            "größe $HOME": RNG.choice(["S", "M", "L"], n),
+        }
+    )
+
+
+def kinds(found):
+    return {column.name: column.kind for column in found.columns}
+
+
+def pasted(command):
+    """Run a command as a shell would, in this process."""
+    from typer.testing import CliRunner
+
+    from mapdag.cli.app import app
+
+    words = shlex.split(command)
+    assert words[0] == "mapdag"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return CliRunner().invoke(app, [*words[1:], "--json", "--score", "BDeu(1)", "--search", "hc"])
+
+
+def test_a_messy_table_is_judged_and_the_line_works(tmp_path):
+    path = tmp_path / "my table (1).csv"
+    messy().to_csv(path)
+    found = md.check(path)
+    assert kinds(found) == {
+        "": "index",
+        "patient no": "identifier",
+        "age": "numeric",
+        "bmi": "numeric",
+        'it\'s "odd"': "category",
+        "-x": "text",
+        "a=b": "category",
+        "site": "constant",
+        "when": "date",
+        "größe $HOME": "category",
+    }
+    result = pasted(found.command)
+    assert result.exit_code == 0, result.output
+    nodes = json.loads(result.output)["nodes"]
+    assert nodes == ["age", "bmi", 'it\'s "odd"', "a=b", "größe $HOME"]
+    data = eval(found.code.replace("md.learn(", "md.read("))
+    assert list(data.names) == nodes
+    assert md.read(path, **found.options) == data
+
+
+def test_what_is_to_be_left_out_may_begin_with_a_dash(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    messy()[["-x", "age", "a=b"]].to_csv("-table.csv", index=False)
+    found = md.check("-table.csv")
+    assert "./-table.csv" in found.command
+    assert "--drop=-x" in found.command
+    assert pasted(found.command).exit_code == 0
+
+
+def test_the_command_prints_what_there_is_to_paste(tmp_path):
+    path = tmp_path / "t.csv"
+    messy().to_csv(path, index=False)
+    run = [sys.executable, "-m", "mapdag", "check", str(path)]
+    text = subprocess.run(run, capture_output=True, text=True, check=True).stdout
+    found = json.loads(subprocess.run([*run, "--json"], capture_output=True, text=True, check=True).stdout)
+    assert text.rstrip().endswith(found["command"])
+    assert found["command"] == md.check(str(path)).command
+    for column in found["columns"]:
+        assert set(column) == {"name", "kind", "levels", "missing", "advice"}
+        assert column["kind"] in KINDS
+        assert isinstance(column["levels"], int)
+        assert isinstance(column["missing"], int)
+    assert found == json.loads(json.dumps(md.check(str(path)).to_dict()))
+
+
+def test_a_table_in_memory_has_code_but_no_command():
+    frame = messy()
+    found = md.check(frame)
+    assert found.command == ""
+    assert found.code.startswith("md.learn(table, ")
+    data = eval(found.code.replace("md.learn(", "md.read("), {"md": md, "table": frame})
+    assert md.read(frame, **found.options) == data
+    assert str(found).endswith(found.code)
+    assert "größe $HOME" in str(found)
+    assert pickle.loads(pickle.dumps(found)) == found
+
+
+def test_names_are_escaped_in_notebooks():
+    page = md.check({"<script>": ["a", "b"] * 5, "x": ["u", "v"] * 5})._repr_html_()
+    assert "<script>" not in page
+    assert "&lt;script&gt;" in page
+
+
+@pytest.mark.parametrize(
+    "make", [lambda f: f, pl.from_pandas, pa.Table.from_pandas, lambda f: f.to_csv(index=False).encode()]
+)
+def test_every_kind_of_table_gives_the_same(make):
+    frame = messy().drop(columns="when")
+    expected, found = md.check(frame), md.check(make(frame))
+    assert found.columns == expected.columns
+    assert found.options == expected.options
+
+
+# Counts ------------------------------------------------------------------------------------------------------------
+
+
+def design(*sizes):
+    grid = np.indices(sizes).reshape(len(sizes), -1)
+    return pd.DataFrame({f"f{i}": [f"l{level}" for level in axis] for i, axis in enumerate(grid)})
+
+
+@pytest.mark.parametrize("name", ["Freq", "n", "count", "Count", "frequency", "N", "0"])
+def test_counts_of_an_aggregated_table_are_weights(name):
+    frame = design(4, 4, 2).assign(**{name: RNG.integers(0, 70, 32)})
+    found = md.check(frame)
+    assert kinds(found)[name] == "count"
+    assert found.options == {"weights": name}
+    with pytest.raises(DataError, match=f'{name!r} counts the rows of an aggregated table.*pass weights="{name}"'):
+        md.read(frame)
+    assert md.read(frame, **found.options).total == frame[name].sum()
+    assert md.check(frame, weights=name).options == {"weights": name}
+
+
+def test_counts_in_order_need_no_full_design():
+    frame = md.network("asia").sample(500, seed=1).to_pandas().astype(str).value_counts().reset_index()
+    assert md.check(frame).options == {"weights": "count"}
+
+
+def test_columns_that_only_have_the_name_are_no_counts():
+    n = 200
+    frame = pd.DataFrame({"x": RNG.choice(["a", "b"], n), "y": RNG.choice(["a", "b"], n), "n": RNG.integers(0, 60, n)})
+    assert kinds(md.check(frame))["n"] == "numeric"
+    assert kinds(md.check(frame.assign(n=RNG.integers(0, 5, n))))["n"] == "category"
+    xor = pd.DataFrame({"x": [0, 0, 1, 1], "y": [0, 1, 0, 1], "n": [0, 1, 1, 0]})
+    assert kinds(md.check(xor))["n"] == "category"
+    assert md.read(xor).n_columns == 3
+    assert md.read(design(2, 2).assign(n=[4, 5, 6, 7]), levels={"n": [4, 5, 6, 7]}).n_columns == 3
+
+
+# Several columns ---------------------------------------------------------------------------------------------------
+
+
+def notes(**columns):
+    return "\n".join(md.check({name: list(values) for name, values in columns.items()}).notes)
+
+
+def test_copies_and_what_follows_from_what_are_noted():
+    a = RNG.integers(0, 3, 400)
+    near = a.copy()
+    near[:2] = (near[:2] + 1) % 3
+    assert "'b' says the same as 'a'" in notes(a=a, b=[f"level {value}" for value in a])
+    assert "'b' says nearly the same as 'a' (2 rows differ)" in notes(a=a, b=near)
+    assert "'b' follows from 'a'" in notes(a=a, b=a > 1)
+    assert "'a' follows from 'b'" in notes(a=a > 1, b=a)
+    x = RNG.normal(20, 5, 400)
+    assert "'c' and 'f' rise and fall together" in notes(c=x, f=x * 1.8 + 32)
+    assert notes(a=a, b=RNG.integers(0, 3, 400), c=RNG.normal(size=400), d=[0] * 398 + [1, 1]) == ""
+
+
+def test_the_pattern_of_what_is_missing_is_noted():
+    n = 90
+    full = RNG.choice(["u", "v"], n).tolist()
+    tail = [None if i >= 60 else value for i, value in enumerate(full)]
+    more = [None if i >= 30 else value for i, value in enumerate(full)]
+    found = notes(a=full, b=tail, c=more, d=more)
+    assert "60 of 90 rows have missing values, in 3 columns" in found
+    assert "'c', 'd' are missing in the same 60 rows" in found
+    assert "monotone" in found
+    assert "monotone" not in notes(a=full, b=tail, c=[None, *full[1:]])
+
+
+def test_few_incomplete_rows_are_dropped_and_many_are_not():
+    n = 100
+    full = RNG.choice(["u", "v"], n).tolist()
+    assert md.check({"a": full, "b": [None] * 20 + full[20:]}).options == {"missing": "drop"}
+    assert md.check({"a": full, "b": [None] * 50 + full[50:]}).options == {"missing": "level"}
+    # What is missing matters only where it is used.
+    assert md.check({"a": full, "b": full, "id": [None] * 60 + [f"p{i}" for i in range(40)]}).options == {
+        "drop": ["id"]
+    }
+
+
+def test_columns_that_rows_left_out_make_useless_are_left_out_too():
+    table = {
+        "a": ["u", "v"] * 50,
+        "b": ["x"] * 80 + ["y"] * 20,
+        "c": ["s", "t", "t", "s"] * 20 + [None] * 20,
+    }
+    found = md.check(table)
+    assert found.options == {"missing": "drop", "drop": ["b"]}
+    assert "leave out" in next(column.advice for column in found.columns if column.name == "b")
+    assert md.read(table, **found.options).names == ("a", "c")
+
+
+def test_declared_levels_that_no_row_has_are_noted():
+    frame = pd.DataFrame({"x": pd.Categorical(["a", "b"] * 5, ["a", "b", "c"]), "y": [1, 2] * 5})
+    column = md.check(frame).columns[0]
+    assert (column.kind, column.levels) == ("category", 3)
+    assert column.advice == "declares levels that no row has: 'c'"
+    column = md.check({"x": ["a", "b"] * 5}, levels={"x": ["a", "b", "d"]}).columns[0]
+    assert "'d'" in column.advice
+
+
+def test_what_the_user_says_is_part_of_the_line(tmp_path):
+    path = tmp_path / "t.csv"
+    messy().to_csv(path, index=False, sep=";")
+    levels = tmp_path / "the levels.json"
+    levels.write_text(json.dumps({"größe $HOME": ["S", "M", "L", "XL"]}))
+    found = md.check(path, separator=";", drop=["age"], levels=str(levels), missing_values=["u"])
+    assert {"separator", "levels", "missing_values", "drop"} <= set(found.options)
+    assert "age" not in kinds(found)
+    result = pasted(found.command)
+    assert result.exit_code == 0, result.output
+    assert "age" not in json.loads(result.output)["nodes"]
+    assert md.check(path, separator=";", levels={"größe $HOME": ["S", "M", "L", "XL"]}).command == ""
+
+
+def test_what_cannot_be_helped_is_said():
+    found = md.check({"id": [f"p{i}" for i in range(50)]})
+    assert found.code == found.command == ""
+    assert found.problems == ("no columns are left of the table",)
+    found = md.check(pd.DataFrame([[1, 2], [2, 1]] * 10, columns=["x", "x"]))
+    assert "more than one column named 'x'" in found.problems[0]
+    for source in (3, {}, pl.DataFrame({"x": []})):
+        with pytest.raises(DataError):
+            md.check(source)
+    with pytest.raises(DataError, match="drop: no column 'y'"):
+        md.check({"x": ["a", "b"]}, drop="y")
+    with pytest.raises(DataError, match="weights: no column 'y'"):
+        md.check({"x": ["a", "b"]}, weights="y")
+
+
+def test_tables_of_one_row_or_column():
+    assert md.check({"x": ["a"], "y": ["b"]}).problems
+    assert md.check({"x": ["a", "b"]}).options == {}
+    assert md.check({"x": [0.5]}).columns[0].kind == "constant"
+    assert md.check(pl.DataFrame({"x": [[1], [2]], "y": ["a", "b"]})).options == {"drop": ["x"]}
+
+
+def test_a_dataset_is_fine_as_it_is():
+    data = md.network("asia").sample(100, seed=1)
+    found = md.check(data)
+    assert set(kinds(found).values()) == {"category"}
+    assert found.options == {}
+    assert md.check(data.aggregated()).options == {}
+
+
+def test_a_stream_that_can_be_read_once_is_enough():
+    frame = messy()
+    reader = pa.Table.from_pandas(frame.drop(columns="when")).to_reader()
+    assert kinds(md.check(reader))["bmi"] == "numeric"
