@@ -60,10 +60,15 @@ def report(
     check_page(out, drawn=True)
     dag, table = read_with_graph(network, read_table)
     result = md.Result.given(dag, table, score)
-    result.report(out, command=command_line(), title=f"{_name(network)}: {len(dag.nodes)} nodes")
-    found: dict[str, object] = {"out": out, "objective": str(result.objective), "score": result.score}
+    given = None
     with suppress(MapdagError):  # a file that holds a graph alone
-        found["log_likelihood"] = load_network(network).log_likelihood(table)
+        given = load_network(network)
+    is_shown = given is not None and all(given.levels[node] == result.data.levels[node] for node in dag.nodes)
+    name = ", ".join(filter(None, (_name(network), read_table.name)))
+    result.report(out, network=given if is_shown else None, name=name, command=command_line())
+    found: dict[str, object] = {"out": out, "objective": str(result.objective), "score": result.score}
+    if given is not None:
+        found["log_likelihood"] = given.log_likelihood(table)
     if json:
         print_json(found)
         return
