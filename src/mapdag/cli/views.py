@@ -64,7 +64,8 @@ def report(
         fitted = load_network(network)
     # Its own probabilities, where these are of the same levels; else those of the data.
     same = fitted is not None and all(fitted.levels[node] == result.data.levels[node] for node in dag.nodes)
-    result.report(out, network=fitted if same else None, name=_name(network), command=command_line())
+    name = ", ".join(filter(None, (_name(network), read_table.name)))
+    result.report(out, network=fitted if same else None, name=name, command=command_line())
     likelihood = None if fitted is None else fitted.log_likelihood(table)
     if json:
         found = {"out": out, "objective": str(result.objective), "score": result.score}
