@@ -148,7 +148,7 @@ def test_a_node_without_neighbours_is_predicted_from_any_table():
 def test_columns_that_are_needed_but_missing_are_named():
     table = labels(ROWS)
     del table["either"]
-    for act in (lambda: ASIA.predict(table, "lung"), lambda: ASIA.log_likelihood(table), lambda: fit(ASIA.dag, table)):
+    for act in (lambda: ASIA.log_likelihood(table), lambda: fit(ASIA.dag, table)):
         with pytest.raises(
             DataError, match=r"no column 'either', which the network needs; the columns are 'asia', 'tub'"
         ):
@@ -170,9 +170,9 @@ def test_levels_that_the_network_does_not_know_are_named_with_the_way_out():
 
 
 def test_missing_values_are_named_with_the_way_out():
-    table = {"smoke": ["yes", None], "tub": ["no", "no"], "either": ["no", "no"]}
+    table = {**labels(ROWS), "smoke": ["yes", None] * 30}
     with pytest.raises(DataError, match=r"(?s)'smoke' has missing values.*missing=\"drop\".*options of mapdag\.read"):
-        ASIA.predict(table, "lung")
+        ASIA.log_likelihood(table)
 
 
 def test_positions_instead_of_labels_are_noticed():

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
         write_network,
         write_table,
     )
-    from mapdag.networks import CPT, BayesianNetwork, Distribution, fit, kl_divergence
+    from mapdag.networks import CPT, BayesianNetwork, Distribution, Explanation, Marginals, fit, kl_divergence
     from mapdag.objective import Score, parse, score
     from mapdag.priors import CS, MU, VSP, LogLinear, MaxParents, Support, U
     from mapdag.reference import catalogue, network
@@ -76,9 +76,11 @@ __all__ = [
     "Dataset",
     "Diagnosis",
     "Distribution",
+    "Explanation",
     "Likelihood",
     "LogLik",
     "LogLinear",
+    "Marginals",
     "MaxParents",
     "Objective",
     "Prior",
@@ -136,7 +138,7 @@ _HOME = {
     "mapdag.graphs": "CPDAG DAG Comparison compare hamming meek_closure n_dags random_dag shd uniform_dag",
     "mapdag.io": "from_networkx from_pgmpy from_pyagrum read_arcs read_graph read_network write_graph write_network "
     "write_table",
-    "mapdag.networks": "CPT BayesianNetwork Distribution fit kl_divergence",
+    "mapdag.networks": "CPT BayesianNetwork Distribution Explanation Marginals fit kl_divergence",
     "mapdag.objective": "Score parse score",
     "mapdag.priors": "CS MU VSP LogLinear MaxParents Support U",
     "mapdag.reference": "catalogue network",

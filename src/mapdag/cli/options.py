@@ -89,6 +89,11 @@ class ReadTable:
     like: str | None
     options: ReadingOptions
 
+    @property
+    def name(self) -> str | None:
+        """What the table is called, if it is a file."""
+        return Path(self.source).name if isinstance(self.source, str) else None
+
     def reading(self, network: BayesianNetwork | None = None) -> ReadingOptions:
         """Options of `mapdag.read`; the levels of a network that is given unless others are declared."""
         declared = network if self.options.get("levels") is None else None

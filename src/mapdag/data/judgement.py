@@ -16,7 +16,7 @@ from mapdag.data.labels import MAX_LEVELS, are_dates, are_integral, parse_number
 from mapdag.data.meanings import meanings_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     from numpy.typing import NDArray
 
@@ -48,13 +48,13 @@ _LONG = 40  # characters of free text
 _YEARS = (1500, 2100)
 
 _INDEX_NAMES = re.compile(
-    r"(unnamed: ?\d+|rownames?|row[._ ]names?|row[._ ]?(id|num|number|index)|index|\.\.\.1)?", re.I
+    r"(unnamed: ?\d+|rownames?|row[._ ]names?|row[._ ]?(id|num|number|index)|index|\.\.\.1)?", re.IGNORECASE
 )
 _WHO = (
     r"id|ids|idno|uid|pid|sid|uuid|guid|nr|ssn|case|caseno|case[_. ]?(id|no|number)|record|subject|subj|patient|respondent"
     r"|person|participant|customer|client|member|user|account"
 )
-_ID_NAMES = re.compile(rf"({_WHO})", re.I)
+_ID_NAMES = re.compile(rf"({_WHO})", re.IGNORECASE)
 _LIKE_ID_NAMES = re.compile(
     rf".*[_. -]({_WHO}|key|code|ref|no)|(id|ID)[_. -].*|.*[a-z](Id|ID|Key|No)|ID[A-Z]*\d*|key|code|ref"
 )
@@ -81,9 +81,9 @@ CATEGORY = Judgement()
 def bins_for(rows: float) -> int:
     """Return into how many bins numbers are best cut, given so many rows.
 
-    A node and two parents of b bins each make b^3 cells. In samples of ten continuous variables with known arcs, those b
-    found most of them that left about 50 rows for a cell: 2 up to 800 rows, 3 at 1,500, 4 at 10,000 (docs/check.md). Two
-    bins cannot show what rises and falls again, so that there are three from 100 rows on, where that costs little.
+    A node and two parents of b bins each make b^3 cells. In samples of ten continuous variables with known arcs, most
+    of them were found where about 50 rows were left for a cell: with 2 bins up to 800 rows, 3 at 1,500, 4 at 10,000
+    (docs/check.md). Two bins cannot show what rises and falls again: from 100 rows on there are three, at little cost.
 
     >>> [bins_for(rows) for rows in (84, 150, 3_200, 10**6)]
     [2, 3, 4, 5]
@@ -212,27 +212,34 @@ def _judge_texts(column: Column, counts: NDArray[Any], options: ReadOptions, *, 
         return Judgement("index", f"names the {rows:,} rows")
     if size <= FEW:
         return _within(size, options)
-    texts = sorted(by_label)
+    return _judge_labels(column, sorted(by_label), rows, options)
+
+
+def _judge_labels(column: Column, texts: Sequence[str], rows: int, options: ReadOptions) -> Judgement:
+    """Judge more than a few labels."""
+    size, observations = len(texts), rows * options.weight
+    figures = f"{size:,} levels in {rows:,} rows"
     if column.kind == "temporal" or are_dates(texts):
         return Judgement("date", f"holds dates or times ({size:,} distinct, {_short(texts[0])} to {_short(texts[-1])})")
     written = _as_amounts(texts)
     if written:
         return Judgement("text", f"holds {written}: {size:,} distinct, such as {_short(texts[0])}")
-    observations = rows * options.weight
-    figures = f"{size:,} levels in {rows:,} rows"
     if _identifies(column.name, size, observations):
         return Judgement("identifier", f"looks like an identifier ({figures})")
     if 2 * size > observations:
-        if _are_sentences(texts):
-            return Judgement("text", f"looks like free text ({figures}, such as {_short(texts[0])})")
-        if size >= _SURELY_DISTINCT * observations:
-            return Judgement("identifier", f"looks like an identifier ({figures})")
-        return Judgement("text", f"has hardly two rows for each label ({figures})")
-    if size > options.max_levels:
-        return _within(size, options)
-    if SUPPORT * size > observations:
+        return _judge_rare(texts, observations, figures)
+    if size <= options.max_levels and SUPPORT * size > observations:
         return Judgement("category", f"has hardly {SUPPORT} rows for each label ({figures})", sure=False)
-    return CATEGORY
+    return _within(size, options)
+
+
+def _judge_rare(texts: Sequence[str], observations: float, figures: str) -> Judgement:
+    """Judge labels of which hardly any is on more than one row."""
+    if _are_sentences(texts):
+        return Judgement("text", f"looks like free text ({figures}, such as {_short(texts[0])})")
+    if len(texts) >= _SURELY_DISTINCT * observations:
+        return Judgement("identifier", f"looks like an identifier ({figures})")
+    return Judgement("text", f"has hardly two rows for each label ({figures})")
 
 
 def _within(size: int, options: ReadOptions) -> Judgement:

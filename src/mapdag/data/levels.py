@@ -12,7 +12,7 @@ import numpy as np
 from mapdag.data.codings import TEXT, Coding
 from mapdag.data.judgement import Judgement, judge
 from mapdag.data.labels import MAX_LEVELS, Matcher, ordered, parse_numbers
-from mapdag.data.meanings import code_texts, meanings_of, no_level
+from mapdag.data.meanings import MISSING_LEVELS, code_texts, meanings_of, no_level
 from mapdag.data.problems import Problems, listed, rows_text
 from mapdag.errors import Setting
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from mapdag.data.columns import Column
     from mapdag.data.meanings import ReadOptions
-
 
 #: Values that often mean "not known" where they are not declared.
 _NO_ANSWER = re.compile(
@@ -195,12 +194,12 @@ def encode(
     first = labels[int(index[unknown][0])]
     wanted = f"the codes go from 0 to {size - 1}, for the levels" if options.codes else "the declared levels are"
     what = f"has the value {first!r} in {rows_text(unknown, column.rows)}{more}, but {wanted} {listed(declared)}"
-    positions, more = Matcher(code_texts(size)), Setting("levels", {column.name: [*levels, *values]})
+    positions, declaration = Matcher(code_texts(size)), Setting("levels", {column.name: [*levels, *values]})
     can_be_codes = not options.codes and all(positions(str(value)) is not None for value in values)
     if options.closed and not can_be_codes:  # the levels are not for this table to change
-        problems.add(column.name, what, more, where=_WHERE)
+        problems.add(column.name, what, declaration, where=_WHERE)
         return None
-    ways = [] if options.codes or options.closed else [more]
+    ways = [] if options.codes or options.closed else [declaration]
     if can_be_codes:
         # Where the user left it open, another column is known not to hold codes (see `find_codes`).
         ways.insert(len(ways) if options.codes is None else 0, Setting("codes", True))
@@ -216,7 +215,7 @@ def _missing_dealt_with(coded: Coded, column: Column, options: ReadOptions, prob
     if not len(coded.codes) or int(coded.codes.max()) < size:
         return True
     gone = coded.codes == size
-    if gone.all():
+    if gone.all() and not options.gaps:
         problems.add(coded.name, f"holds no values: all {len(gone):,} rows are missing", topic="hold no values")
         return False
     if options.missing == "error" or (options.missing == "level" and not add_missing(coded, options)):
@@ -234,11 +233,11 @@ def add_missing(coded: Coded, options: ReadOptions) -> bool:
         False if the declaration has no such level and may not be added to.
     """
     declared = options.declared.get(coded.name)
-    for label in ("<missing>", "NA"):
+    for label in MISSING_LEVELS:
         if declared is not None and label in declared:
             coded.codes = np.where(coded.codes == len(declared), declared.index(label), coded.codes)
             return True
-    if declared is not None and options.closed:
+    if declared is not None and options.closed and not options.gaps:
         return False
     coded.levels = (*coded.levels, "<missing>" if "NA" in coded.levels else "NA")
     return True

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from mapdag.data.labels import MISSING, Matcher, spelling, text_of, tidied
 
 if TYPE_CHECKING:
@@ -15,6 +17,9 @@ if TYPE_CHECKING:
 #: More levels than this are taken for a mistake, unless the user says how many there may be.
 USUAL_LEVELS = 256
 
+#: Levels that missing values may be.
+MISSING_LEVELS = ("<missing>", "NA")
+
 
 @dataclass(frozen=True)
 class ReadOptions:
@@ -22,6 +27,7 @@ class ReadOptions:
 
     declared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # levels by name; they win over all else
     closed: bool = False  # whether no level may be added to them
+    gaps: bool = False  # whether one for missing values may be, all the same; a column then may have no others
     codes: bool | None = None  # whether columns with declared levels hold positions in them; None: to be found out
     missing: Literal["error", "drop", "level"] = "error"  # what to do about missing values
     missing_values: frozenset[str] = frozenset()  # labels that mean "missing", on top of the usual ones
@@ -52,7 +58,8 @@ class ReadOptions:
         """Tell whether the user wants a column cut."""
         if column.name in self.cut:
             return True
-        return column.name in self.cut_numbers and column.numbers(self.missing_texts) is not None
+        numbers = column.numbers(self.missing_texts) if column.name in self.cut_numbers else None
+        return numbers is not None and not np.isnan(numbers).all()
 
     def expected(self, name: str) -> tuple[str, ...] | None:
         """Return what a column with declared levels is to hold: their labels or, as codes, "0" to "r-1"."""
@@ -66,6 +73,7 @@ def texts_for_missing(values: str | Iterable[Any]) -> frozenset[str]:
 
 
 def code_texts(size: int) -> tuple[str, ...]:
+    """Return the texts of codes from 0."""
     return tuple(str(code) for code in range(size))
 
 

@@ -206,6 +206,7 @@ def prepare(
     options = ReadOptions(
         declared=declared,
         closed=like is not None,
+        gaps=getattr(like, "gaps", False),
         codes=codes,
         missing=missing,
         missing_values=texts_for_missing(missing_values),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from dataclasses import dataclass, replace
@@ -48,8 +49,8 @@ def may_have_counts(names: Sequence[str], n_rows: int) -> bool:
 def count_column(columns: Sequence[Column], options: ReadOptions) -> str | None:
     """Find the column that counts how often the combination of the others occurred, if the table is such a table."""
     named = [column for column in columns if _COUNT_NAMES.fullmatch(column.name) and _holds_counts(column, options)]
-    # The last, as a rule; but "count" rather than "count2011".
-    for column in sorted(reversed(named), key=lambda column: column.name[-1:].isdigit()):
+    named.sort(key=lambda column: not column.name[-1:].isdigit())
+    for column in reversed(named):  # the last, as a rule; but "count" rather than "count2011"
         others = [other for other in columns if other is not column and not _COUNT_NAMES.fullmatch(other.name)]
         others = [other for other in others if not _is_judged(other, options, "index")]
         if others and all(_is_judged(other, options, "category") for other in others) and _is_design(column, others):
@@ -124,7 +125,7 @@ def twins(columns: Mapping[str, NDArray[Any]]) -> list[Twin]:
 
 
 def _failures(known: NDArray[Any], follows: NDArray[Any], n_known: int, n_follows: int) -> int | None:
-    """Count the rows that the best rule from one column to the other gets wrong; None where there is little to follow."""
+    """Count the rows that the best rule from one column to the other gets wrong; None where little is to be told."""
     table = np.bincount(known * n_follows + follows, minlength=n_known * n_follows).reshape(n_known, n_follows)
     wrong = len(known) - int(table.max(axis=1).sum())
     without = len(known) - int(table.sum(axis=0).max())
@@ -155,11 +156,13 @@ def describe_missing(missing: Mapping[str, NDArray[np.bool_]]) -> list[str]:
     groups: dict[bytes, list[str]] = {}
     for name, rows in missing.items():
         groups.setdefault(np.packbits(rows).tobytes(), []).append(name)
-    for names in groups.values():
-        if len(names) > 1:
-            notes.append(f"{listed(names, 5)} are missing in the same {int(missing[names[0]].sum()):,} rows")
+    notes += [
+        f"{listed(names, 5)} are missing in the same {int(missing[names[0]].sum()):,} rows"
+        for names in groups.values()
+        if len(names) > 1
+    ]
     by_size = table[np.argsort(table.sum(axis=1), kind="stable")]
-    if len(groups) > 1 and all(not np.any(less & ~more) for less, more in zip(by_size, by_size[1:], strict=False)):
+    if len(groups) > 1 and all(not np.any(less & ~more) for less, more in itertools.pairwise(by_size)):
         notes.append("the pattern is monotone: rows that lack one column lack all that are missing more often")
     return notes
 

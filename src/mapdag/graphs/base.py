@@ -5,12 +5,15 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from mapdag.errors import MissingExtraError
-from mapdag.graphs import structure
+from mapdag.errors import GraphError, MissingExtraError, Setting
+from mapdag.graphs import adjustment, structure
 from mapdag.graphs.drawable import Drawable
 from mapdag.graphs.masks import count, transpose
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from mapdag.graphs.dag import DAG
     from mapdag.graphs.nodes import Arc, NodeIndex
 
 
@@ -88,6 +91,107 @@ class Graph(Drawable):
         names = self.nodes
         found = structure.v_structures(self._parents, self.adjacent_masks)
         return tuple([(names[a], names[child], names[b]) for a, child, b in found])
+
+    # Causes and effects, if arcs are read that way ----------------------------------------------------------------
+
+    def identifiable(self, cause: str, effect: str) -> bool:
+        """Tell whether the graph decides what an intervention on the cause does to the effect.
+
+        A DAG always does. A class of DAGs does not if an edge between the cause and a node on the way to the effect has
+        no direction: in some of them the cause acts through it, in others it does not.
+
+        Examples
+        --------
+        >>> from mapdag.graphs import CPDAG
+        >>> graph = CPDAG(["A", "B", "C", "D"], arcs=[("A", "C"), ("B", "C")], edges=[("D", "A")])
+        >>> graph.identifiable("A", "C"), graph.identifiable("A", "D"), graph.identifiable("D", "C")
+        (True, False, False)
+        """
+        return not self._ways(cause, effect).undecided
+
+    def is_adjustment_set(self, cause: str, effect: str, given: str | Iterable[str] = ()) -> bool:
+        """Tell whether adjusting for `given` shows the effect of the cause: the generalized adjustment criterion.
+
+        That is, whether P(effect | do(cause)) is the sum over the levels of `given` of P(effect | cause, given)
+        P(given), in every distribution with this graph, the arcs being causal.
+
+        Examples
+        --------
+        >>> from mapdag.graphs import DAG
+        >>> dag = DAG.from_modelstring("[sex][drug|sex][cured|drug:sex]")
+        >>> dag.is_adjustment_set("drug", "cured"), dag.is_adjustment_set("drug", "cured", "sex")
+        (False, True)
+        """
+        ways = self._ways(cause, effect)
+        dag = self._one_dag()
+        return adjustment.is_valid(dag.parent_masks, dag.child_masks, ways, self._index.mask(given))
+
+    def adjustment_set(self, cause: str, effect: str, *, observed: Iterable[str] | None = None) -> tuple[str, ...]:
+        """Return nodes to adjust for so that what is seen tells the effect of the cause; none can be left out.
+
+        Parameters
+        ----------
+        cause, effect : str
+            Two nodes.
+        observed : iterable of str, optional
+            The nodes that can be adjusted for; all by default.
+
+        Returns
+        -------
+        tuple of str
+            Empty where nothing needs to be adjusted for.
+
+        Raises
+        ------
+        GraphError
+            If the graph does not decide the effect (see `identifiable`), if the cause has none, or if no set of
+            observed nodes will do.
+
+        Examples
+        --------
+        >>> from mapdag.graphs import DAG
+        >>> dag = DAG.from_modelstring("[sex][smoke|sex][tar|smoke][lung|tar:sex]")
+        >>> dag.adjustment_set("smoke", "lung"), dag.adjustment_set("tar", "lung", observed=["smoke"])
+        (('sex',), ('smoke',))
+        """
+        ways = self._ways(cause, effect)
+        if not ways.between:
+            raise GraphError(
+                f"{cause!r} has no effect on {effect!r} in this graph, as no directed path leads there: there is "
+                "nothing to adjust for"
+            )
+        if ways.undecided:
+            others = self._index.select(ways.undecided)
+            edges = ", ".join(f"{cause} - {other}" for other in others)
+            raise GraphError(
+                f"the effect of {cause!r} on {effect!r} is not decided: {edges} may point either way, and the effect "
+                "depends on it; if you know which, learn with ",
+                *(Setting("required", [(cause, others[0])]), " or the opposite, or with tiers"),
+            )
+        allowed = self._index.mask(self.nodes if observed is None else observed)
+        dag = self._one_dag()
+        found = adjustment.minimal_set(dag.parent_masks, dag.child_masks, ways, allowed)
+        if found is None:
+            raise GraphError(
+                f"no set of observed nodes shows the effect of {cause!r} on {effect!r}; its parents would: "
+                f"{', '.join(dag.parents(cause))}"
+            )
+        return self._index.select(found)
+
+    def _ways(self, cause: str, effect: str) -> adjustment.Effect:
+        one, other = self._index.pair((cause, effect))
+        return adjustment.effect_of(self._parents, self.child_masks, self.neighbour_masks, one, other)
+
+    def _one_dag(self) -> DAG:
+        """Return the DAG, or one of the class."""
+        raise NotImplementedError
+
+    @property
+    def neighbour_masks(self) -> tuple[int, ...]:
+        """For each node, the bitmask of its undirected edges."""
+        return (0,) * len(self.nodes)
+
+    # Leaving mapdag -----------------------------------------------------------------------------------------------
 
     def to_networkx(self) -> Any:
         """Return a networkx `DiGraph`; undirected edges are there in both directions."""

@@ -222,6 +222,9 @@ class CPDAG(Graph):
         """Return the graph in the DOT language of Graphviz, edges drawn without arrowheads."""
         return dot.render(self.nodes, self.arcs, self.edges)
 
+    def _one_dag(self) -> DAG:
+        return self.to_dag()
+
     def _identity(self) -> tuple[Any, ...]:
         return *super()._identity(), frozenset(map(frozenset, self.edges))
 

@@ -317,6 +317,9 @@ class DAG(Graph):
         sequence = acyclicity.by_depth(self._parents, self._positions_in_order())
         return to_modelstring([self.nodes[i] for i in sequence], self.parents)
 
+    def _one_dag(self) -> DAG:
+        return self
+
     def __setstate__(self, state: tuple[Any, ...]) -> None:
         nodes, parents = state
         self._set(NodeIndex(nodes), parents)

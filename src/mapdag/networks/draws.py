@@ -65,19 +65,20 @@ class FlatNetwork(NamedTuple):
 
 def sample(network: BayesianNetwork, n: int, seed: int | Sequence[int]) -> Dataset:
     """Draw `n` rows."""
-    n = _count("n", n, least=0)
+    n = checked_count("n", n)
     flat, key = _prepare(network, seed)
     return _draw(network, flat, key, 0, n)
 
 
 def sample_blocks(network: BayesianNetwork, n: int, seed: int | Sequence[int], block: int) -> Iterator[Dataset]:
     """Draw `n` rows, `block` at a time."""
-    n, block = _count("n", n, least=0), _count("block", block, least=1)
+    n, block = checked_count("n", n), checked_count("block", block, least=1)
     flat, key = _prepare(network, seed)
     return (_draw(network, flat, key, start, min(start + block, n)) for start in range(0, n, block))
 
 
-def _count(name: str, value: int, least: int) -> int:
+def checked_count(name: str, value: int, least: int = 0) -> int:
+    """Return a number of rows, which must be whole and not too small."""
     try:
         number = operator.index(value)
     except TypeError:
@@ -89,12 +90,16 @@ def _count(name: str, value: int, least: int) -> int:
 
 def _prepare(network: BayesianNetwork, seed: int | Sequence[int]) -> tuple[FlatNetwork, NDArray[np.uint32]]:
     refuse_undefined(network.cpts, "sampling")
+    return flatten(network), key_of(seed)
+
+
+def key_of(seed: int | Sequence[int]) -> NDArray[np.uint32]:
+    """Return the key of the generator for a seed."""
     try:
         entropy = seed if isinstance(seed, Sequence) else operator.index(seed)
-        key = np.random.SeedSequence(entropy).generate_state(2).astype(np.uint32)
+        return np.random.SeedSequence(entropy).generate_state(2).astype(np.uint32)
     except (TypeError, ValueError):
         raise ParameterError(f"seed must be a whole number, not negative, or several, got {seed!r}") from None
-    return flatten(network), key
 
 
 def flatten(network: BayesianNetwork) -> FlatNetwork:

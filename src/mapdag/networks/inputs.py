@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mapdag.data import Dataset, as_dataset, read
+from mapdag.data.meanings import MISSING_LEVELS
 from mapdag.data.problems import listed
 from mapdag.data.source import open_source
 from mapdag.errors import DataError
@@ -28,14 +29,48 @@ _SHOWN = 5
 
 @dataclass(frozen=True)
 class _Like:
-    """Levels and cuts as `read` takes them from a network."""
+    """Levels and cuts as `read` takes them from a network, and whether it may add a level for missing values."""
 
     levels: Mapping[str, Sequence[str]]
     cuts: Mapping[str, tuple[float, ...]]
+    gaps: bool
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the rows of a table tell about some nodes."""
+
+    n_rows: int
+    codes: Mapping[str, Codes]  # of the nodes that the table has columns of; whatever where nothing is known
+    known: Mapping[str, NDArray[np.bool_]]  # of those that are not known in every row, whether they are
+
+
+def rows_as_evidence(data: Any, nodes: Sequence[str], network: BayesianNetwork) -> Evidence:
+    """Return what a table tells about some nodes; columns may be absent, and cells empty.
+
+    In a dataset, gaps are the level that `read` makes of missing values, where the network has no such level; one that
+    was learned with it knows what it means that a value is missing.
+    """
+    table = needed_columns(data, nodes, network, gaps=True)
+    names = [node for node in nodes if node in table.levels]
+    levels = {}
+    for name in names:
+        own = network.levels[name]
+        gaps = [label for label in MISSING_LEVELS if label in table.levels[name] and label not in own]
+        levels[name] = (*own, *gaps)
+    codes = matched_codes(levels, table, names)
+    known = {name: codes[name] < len(network.levels[name]) for name in names if levels[name] != network.levels[name]}
+    partly = {name: mine for name, mine in known.items() if not mine.all()}
+    return Evidence(table.n_rows, codes, partly)
 
 
 def needed_columns(
-    data: Any, nodes: Sequence[str], network: BayesianNetwork | None = None, **reading: Unpack[ReadingOptions]
+    data: Any,
+    nodes: Sequence[str],
+    network: BayesianNetwork | None = None,
+    *,
+    gaps: bool = False,
+    **reading: Unpack[ReadingOptions],
 ) -> Dataset:
     """Return a dataset as it is, and of any other table the columns of these nodes.
 
@@ -50,6 +85,8 @@ def needed_columns(
     network : BayesianNetwork, optional
         Has the only levels that these columns may have, observed or not, and where numbers are cut into them; by
         default, levels are what `read` finds.
+    gaps : bool
+        Whether columns may be absent and values missing; the latter then are a level, as with `missing="level"`.
     **reading
         How to read the table; not for a dataset.
 
@@ -59,11 +96,15 @@ def needed_columns(
         If a node has no column, or a column cannot be used.
     """
     if isinstance(data, Dataset):
-        _refuse_missing(nodes, data.names)
+        if not gaps:
+            _refuse_missing(nodes, data.names)
         return as_dataset(data, **reading)
     source = _readable_twice(data)
     table = open_source(source, reading.get("separator"), reading.get("encoding"))
-    _refuse_missing(nodes, table.names)
+    if gaps:
+        nodes = [node for node in nodes if node in set(table.names)]
+    else:
+        _refuse_missing(nodes, table.names)
     if not nodes:
         return Dataset._trusted((), {}, np.empty((0, table.n_rows), dtype=np.uint8), None)  # noqa: SLF001
     counted = reading.get("weights")
@@ -73,8 +114,8 @@ def needed_columns(
     like = None
     if network is not None:
         cuts = {node: edges for node, edges in network.cuts.items() if node in nodes}
-        like = _Like({node: _at_least_two(network.levels[node]) for node in nodes}, cuts)
-    given: ReadingOptions = {"like": like, **reading, "drop": others}
+        like = _Like({node: _at_least_two(network.levels[node]) for node in nodes}, cuts, gaps)
+    given: ReadingOptions = {"like": like, "missing": "level" if gaps else "error", **reading, "drop": others}
     try:
         return read(source, **given)
     except DataError as error:
@@ -103,7 +144,7 @@ def matched_codes(levels: Mapping[str, tuple[str, ...]], data: Dataset, nodes: S
     return codes
 
 
-def cell_numbers(columns: Sequence[Codes], cards: Sequence[int]) -> NDArray[np.intp]:
+def cell_numbers(columns: Sequence[NDArray[np.integer[Any]]], cards: Sequence[int]) -> NDArray[np.intp]:
     """Return the cell that every row falls into, the cells of a table with so many levels per axis being counted.
 
     Examples

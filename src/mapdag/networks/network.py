@@ -20,6 +20,7 @@ from mapdag.graphs import DAG
 from mapdag.graphs.drawable import Drawable
 from mapdag.networks.cpts import TOLERANCE, Floats, check_size, check_tolerance, checked_cpt
 from mapdag.networks.evidence import level_code
+from mapdag.networks.questions import Questions
 from mapdag.tables import Column, Table, Tabular
 from mapdag.wording import plural
 
@@ -27,16 +28,13 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
     from mapdag.data import Cuts, Dataset
-    from mapdag.networks.distribution import Distribution
     from mapdag.networks.probabilities import CPT
 
 
 @final
 @dataclass(frozen=True, eq=False, repr=False, init=False, slots=True)
-class BayesianNetwork(Drawable, Tabular):
+class BayesianNetwork(Questions, Drawable, Tabular):
     """A discrete Bayesian network.
 
     A value: nothing in it can be changed, and two are equal if their graphs, levels and probabilities are.
@@ -229,7 +227,7 @@ class BayesianNetwork(Drawable, Tabular):
 
     # What it does ----------------------------------------------------------------------------------------------
 
-    def sample(self, n: int, seed: int | Sequence[int]) -> Dataset:
+    def sample(self, n: int, seed: int | Sequence[int], *, evidence: Mapping[str, Any] | None = None) -> Dataset:
         """Draw rows from the joint distribution (see `mapdag.networks.draws` for the generator).
 
         The same seed gives the same rows on every machine, whatever the number of threads, and fewer rows are the
@@ -241,16 +239,20 @@ class BayesianNetwork(Drawable, Tabular):
             How many.
         seed : int or sequence of int
             Non-negative.
+        evidence : mapping, optional
+            Levels by node. Rows are drawn from the distribution given them, exactly; none is thrown away.
 
         Examples
         --------
         >>> from mapdag.reference import network
         >>> network("asia").sample(3, seed=1).names[:3]
         ('asia', 'tub', 'smoke')
+        >>> network("asia").sample(1000, seed=1, evidence={"xray": "yes"}).observed("xray")
+        array([1000,    0])
         """
-        from mapdag.networks.draws import sample
+        from mapdag.networks import draws, propagation
 
-        return sample(self, n, seed)
+        return propagation.sample(self, n, seed, evidence) if evidence else draws.sample(self, n, seed)
 
     def sample_blocks(self, n: int, seed: int | Sequence[int], *, block: int = 2**16) -> Iterator[Dataset]:
         """Draw the same rows as `sample`, a block of them at a time, so that memory does not grow with `n`.
@@ -300,107 +302,6 @@ class BayesianNetwork(Drawable, Tabular):
         from mapdag.networks import likelihood
 
         return likelihood.log_by_row(self, data) if by_row else likelihood.log_likelihood(self, data)
-
-    def predict(self, data: Any, node: str) -> NDArray[Any]:
-        """Return the most probable level of a node in every row, given all other columns; of equals, the first.
-
-        Parameters
-        ----------
-        data : Dataset, or any table that `mapdag.read` takes
-            Only the Markov blanket of the node matters: other columns, the node's own among them, are ignored and may
-            be missing. A table is read with the levels of the network, so that a single row will do.
-        node : str
-            The node to predict.
-
-        Returns
-        -------
-        array
-            In the type that the column had in the table that the network comes from: whole numbers, floats, truth
-            values; labels of text and intervals.
-
-        Raises
-        ------
-        DataError
-            If a column of the Markov blanket is missing, or holds anything but levels of the network.
-        NetworkError
-            If a row is impossible whatever the level.
-
-        Examples
-        --------
-        >>> from mapdag.reference import network
-        >>> asia = network("asia")
-        >>> asia.predict(asia.sample(4, seed=1), "either").tolist()
-        ['no', 'no', 'no', 'no']
-        >>> asia.predict({"smoke": ["yes"], "either": ["yes"], "tub": ["no"]}, "lung").tolist()
-        ['yes']
-        """
-        from mapdag.networks.likelihood import predict
-
-        return predict(self, data, node)
-
-    def predict_proba(self, data: Any, node: str) -> Floats:
-        """Return the probabilities of the levels of a node in every row, given all other columns.
-
-        Parameters
-        ----------
-        data, node
-            As for `predict`.
-
-        Returns
-        -------
-        array of shape (rows, levels of the node)
-            Rows that are impossible whatever the level are NaN.
-
-        Examples
-        --------
-        >>> from mapdag.reference import network
-        >>> network("asia").predict_proba({"asia": ["no", "yes"], "either": ["no", "no"], "lung": ["no", "no"]}, "tub")
-        array([[0., 1.],
-               [0., 1.]])
-        """
-        from mapdag.networks.likelihood import predict_proba
-
-        return predict_proba(self, data, node)
-
-    def query(
-        self,
-        nodes: str | Iterable[str],
-        evidence: Mapping[str, Any] | None = None,
-        *,
-        max_entries: int = 2**27,
-    ) -> Distribution:
-        """Return the exact joint distribution of a few nodes given the levels of others.
-
-        Variable elimination on what matters: ancestors of the nodes and of the evidence that are not d-separated.
-
-        Parameters
-        ----------
-        nodes : str or iterable of str
-            One node or several.
-        evidence : mapping, optional
-            Levels by node: labels, or the values of the table that they stand for, such as 1, True or a scalar of
-            numpy; of a column that was cut, any number.
-        max_entries : int
-            The most entries that an intermediate table may have.
-
-        Raises
-        ------
-        CapacityError
-            Before anything is computed, if the network is too densely connected.
-        NetworkError
-            If the evidence has probability zero.
-
-        Examples
-        --------
-        >>> from mapdag.reference import network
-        >>> print(network("asia").query("lung", {"xray": "yes", "smoke": "yes"}))
-        lung  probability
-        yes   0.645991
-        no    0.354009
-        """
-        from mapdag.networks.elimination import query
-
-        return query(self, nodes, evidence or {}, max_entries)
 
     def write(self, path: str | os.PathLike[str], format: str | None = None) -> None:  # noqa: A002 - as in `write_network`
         """Write the network to a file; see `mapdag.io.write_network`."""

@@ -1,0 +1,261 @@
+"""What a network can be asked: distributions, predictions, explanations, and what happens if one intervenes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from mapdag.errors import ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from numpy.typing import NDArray
+
+    from mapdag.networks.cpts import Floats
+    from mapdag.networks.distribution import Distribution
+    from mapdag.networks.network import BayesianNetwork
+    from mapdag.networks.posteriors import Explanation, Marginals
+
+MAX_ENTRIES = 2**27
+"""The most entries that intermediate tables may have, unless the user says otherwise: 1 GiB."""
+
+
+class Questions:
+    """Questions to a network; the answers are exact."""
+
+    __slots__ = ()
+
+    @property
+    def _network(self) -> BayesianNetwork:
+        return cast("BayesianNetwork", self)
+
+    def query(
+        self,
+        nodes: str | Iterable[str],
+        evidence: Mapping[str, Any] | None = None,
+        *,
+        do: Mapping[str, Any] | None = None,
+        max_entries: int = MAX_ENTRIES,
+    ) -> Distribution:
+        """Return the exact joint distribution of a few nodes given the levels of others.
+
+        Variable elimination on what matters: ancestors of the nodes and of the evidence that are not d-separated.
+
+        Parameters
+        ----------
+        nodes : str or iterable of str
+            One node or several.
+        evidence : mapping, optional
+            Levels by node: labels, or the values of the table that they stand for, such as 1, True or a scalar of
+            numpy; of a column that was cut, any number.
+        do : mapping, optional
+            Levels that are set from outside instead of observed: the same as ``network.do(...).query(...)``.
+        max_entries : int
+            The most entries that an intermediate table may have.
+
+        Raises
+        ------
+        CapacityError
+            Before anything is computed, if the network is too densely connected.
+        NetworkError
+            If the evidence has probability zero.
+
+        Examples
+        --------
+        >>> from mapdag.reference import network
+        >>> print(network("asia").query("lung", {"xray": "yes", "smoke": "yes"}))
+        lung  probability
+        yes   0.645991
+        no    0.354009
+        """
+        from mapdag.networks.elimination import query
+
+        asked = (nodes,) if isinstance(nodes, str) else tuple(nodes)
+        for node in do or {}:
+            if node in asked or node in (evidence or {}):
+                raise ParameterError(
+                    f"{node!r} cannot be set by do and be {'asked for' if node in asked else 'evidence'}"
+                )
+        return query(self.do(do) if do else self._network, asked, evidence or {}, max_entries)
+
+    def marginals(self, evidence: Mapping[str, Any] | None = None, *, max_entries: int = MAX_ENTRIES) -> Marginals:
+        """Return the distribution of every node given the levels of some, all found at once.
+
+        Parameters
+        ----------
+        evidence : mapping, optional
+            As for `query`.
+        max_entries : int
+            The most entries that intermediate tables may have together.
+
+        Returns
+        -------
+        Marginals
+            A mapping from nodes to distributions, those of the evidence being certain.
+
+        Raises
+        ------
+        CapacityError, NetworkError
+            As for `query`.
+
+        Examples
+        --------
+        >>> from mapdag.reference import network
+        >>> found = network("asia").marginals({"dysp": "yes"})
+        >>> round(found["bronc"].probability(bronc="yes"), 3)
+        0.834
+        """
+        from mapdag.networks.propagation import marginals
+
+        return marginals(self._network, evidence or {}, max_entries)
+
+    def most_probable(
+        self, evidence: Mapping[str, Any] | None = None, *, max_entries: int = MAX_ENTRIES
+    ) -> Explanation:
+        """Return the most probable levels of all nodes together, given those of some.
+
+        This is the most probable explanation, MPE. It need not consist of the most probable level of each node, which
+        `marginals` tells. Of several that are equally probable (up to rounding), it is always the same one: nodes are
+        decided one after the other, each for the first of its levels that can still lead to one of them.
+
+        Parameters
+        ----------
+        evidence, max_entries
+            As for `marginals`.
+
+        Returns
+        -------
+        Explanation
+            The levels of all nodes, and their probability given the evidence.
+
+        Raises
+        ------
+        CapacityError, NetworkError
+            As for `query`.
+
+        Examples
+        --------
+        >>> from mapdag.reference import network
+        >>> found = network("asia").most_probable({"xray": "yes"})
+        >>> found.levels["lung"], found.levels["tub"], round(found.probability, 3)
+        ('yes', 'no', 0.235)
+        """
+        from mapdag.networks.propagation import most_probable
+
+        return most_probable(self._network, evidence or {}, max_entries)
+
+    def log_probability(self, evidence: Mapping[str, Any], *, max_entries: int = MAX_ENTRIES) -> float:
+        """Return the log of the probability that some nodes have these levels, whatever the others: natural logs.
+
+        Minus infinity if that is impossible. `log_likelihood` tells the same of whole rows.
+
+        Parameters
+        ----------
+        evidence, max_entries
+            As for `query`.
+
+        Raises
+        ------
+        CapacityError
+            Before anything is computed, if the network is too densely connected.
+
+        Examples
+        --------
+        >>> import math
+        >>> from mapdag.reference import network
+        >>> round(math.exp(network("asia").log_probability({"xray": "yes", "dysp": "yes"})), 4)
+        0.0707
+        """
+        from mapdag.networks.propagation import log_probability
+
+        return log_probability(self._network, evidence, max_entries)
+
+    def predict(self, data: Any, node: str) -> NDArray[Any]:
+        """Return the most probable level of a node in every row, given what is known of others; of equals, the first.
+
+        Parameters
+        ----------
+        data : Dataset, or any table that `mapdag.read` takes
+            With columns of some of the other nodes. What a row does not tell, because a column is absent or a value
+            missing, is summed over; a missing value is a level only where the network has that level. As long as the
+            Markov blanket of the node is known, other columns are ignored, and so is the node's own. A table is read
+            with the levels of the network, so that a single row will do.
+        node : str
+            The node to predict.
+
+        Returns
+        -------
+        array
+            In the type that the column had in the table that the network comes from: whole numbers, floats, truth
+            values; labels of text and intervals.
+
+        Raises
+        ------
+        DataError
+            If a column holds anything but levels of the network, or no column tells anything about the node.
+        NetworkError
+            If a row is impossible whatever the level.
+        CapacityError
+            If too little is known of a row, and the network is too densely connected.
+
+        Examples
+        --------
+        >>> from mapdag.reference import network
+        >>> asia = network("asia")
+        >>> asia.predict(asia.sample(4, seed=1), "either").tolist()
+        ['no', 'no', 'no', 'no']
+        >>> asia.predict({"smoke": ["yes", "yes", None], "xray": ["yes", None, "yes"]}, "lung").tolist()
+        ['yes', 'no', 'no']
+        """
+        from mapdag.networks.prediction import predict
+
+        return predict(self._network, data, node)
+
+    def predict_proba(self, data: Any, node: str) -> Floats:
+        """Return the probabilities of the levels of a node in every row, given what is known of the others.
+
+        Parameters
+        ----------
+        data, node
+            As for `predict`.
+
+        Returns
+        -------
+        array of shape (rows, levels of the node)
+            Rows that are impossible whatever the level are NaN.
+
+        Examples
+        --------
+        >>> from mapdag.reference import network
+        >>> network("asia").predict_proba({"smoke": ["yes", None], "xray": ["yes", "yes"]}, "lung").round(3)
+        array([[0.646, 0.354],
+               [0.489, 0.511]])
+        """
+        from mapdag.networks.prediction import predict_proba
+
+        return predict_proba(self._network, data, node)
+
+    def do(self, levels: Mapping[str, Any]) -> BayesianNetwork:
+        """Return the network after an intervention: the arcs into some nodes cut, their levels set.
+
+        What it says about the others is what would happen if one *made* these nodes have these levels, which is not
+        what one expects where they are *seen* to have them. It is right if the arcs of the network are causal, and if
+        nothing outside the network affects two of its nodes. Data alone do not decide that: of a learned graph, see
+        `CPDAG.identifiable` first.
+
+        Parameters
+        ----------
+        levels : mapping
+            Levels by node, as in `query`.
+
+        Examples
+        --------
+        >>> from mapdag.reference import network
+        >>> asia = network("asia")
+        >>> seen, made = asia.query("smoke", {"bronc": "yes"}), asia.do({"bronc": "yes"}).query("smoke")
+        >>> round(seen.probability(smoke="yes"), 3), made.probability(smoke="yes")
+        (0.667, 0.5)
+        """
+        from mapdag.networks.intervention import intervened
+
+        return intervened(self._network, levels)
