@@ -93,6 +93,8 @@ def test_rows_with_a_level_for_missing_values_travel(tmp_path):
         assert back == net
         assert back.codings == net.codings
         assert back.query("ill", {"dose": 2.5}) == net.query("ill", {"dose": 2.5})
+        assert back.log_likelihood(table) == net.log_likelihood(data)
+        assert back.predict(table, "ill").tolist() == net.predict(data, "ill").tolist()
 
 
 def test_the_command_line_goes_all_the_way(run, tmp_path):

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -115,7 +115,9 @@ def needed_columns(
     if network is not None:
         cuts = {node: edges for node, edges in network.cuts.items() if node in nodes}
         like = _Like({node: _at_least_two(network.levels[node]) for node in nodes}, cuts, gaps)
-    given: ReadingOptions = {"like": like, "missing": "level" if gaps else "error", **reading, "drop": others}
+    # A network that was learned with a level for missing values has one for them now.
+    missing: Literal["level", "error"] = "error" if network is None else "level"
+    given: ReadingOptions = {"like": like, "missing": missing, **reading, "drop": others}
     try:
         return read(source, **given)
     except DataError as error:
