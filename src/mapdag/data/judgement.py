@@ -51,8 +51,8 @@ _INDEX_NAMES = re.compile(
     r"(unnamed: ?\d+|rownames?|row[._ ]names?|row[._ ]?(id|num|number|index)|index|\.\.\.1)?", re.IGNORECASE
 )
 _WHO = (
-    r"id|ids|idno|uid|pid|sid|uuid|guid|nr|ssn|case|caseno|case[_. ]?(id|no|number)|record|subject|subj|patient|respondent"
-    r"|person|participant|customer|client|member|user|account"
+    r"id|ids|idno|uid|pid|sid|uuid|guid|nr|ssn|case|caseno|case[_. ]?(id|no|number)|record|subject|subj|patient"
+    r"|respondent|person|participant|customer|client|member|user|account"
 )
 _ID_NAMES = re.compile(rf"({_WHO})", re.IGNORECASE)
 _LIKE_ID_NAMES = re.compile(
