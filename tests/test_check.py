@@ -109,8 +109,8 @@ def test_a_table_in_memory_has_code_but_no_command():
     frame = messy()
     found = md.check(frame)
     assert found.command == ""
-    assert found.code.startswith("md.learn(table, ")
-    data = eval(found.code.replace("md.learn(", "md.read("), {"md": md, "table": frame})
+    assert found.code.startswith("md.learn(df, ")
+    data = eval(found.code.replace("md.learn(", "md.read("), {"md": md, "df": frame})
     assert md.read(frame, **found.options) == data
     assert str(found).endswith(found.code)
     assert "größe $HOME" in str(found)
@@ -151,6 +151,14 @@ def test_counts_of_an_aggregated_table_are_weights(name):
         md.read(frame)
     assert md.read(frame, **found.options).total == frame[name].sum()
     assert md.check(frame, weights=name).options == {"weights": name}
+
+
+def test_designs_may_have_numbers_and_groups_of_them():
+    frame = design(2, 5).merge(pd.DataFrame({"age": range(10, 95, 5)}), how="cross")
+    frame = frame.assign(group=frame["age"] // 20, Freq=RNG.integers(0, 300, len(frame)))
+    found = md.check(frame)
+    assert kinds(found)["Freq"] == "count"
+    assert md.read(frame, **found.options).total == frame["Freq"].sum()
 
 
 def test_counts_in_order_need_no_full_design():

@@ -89,7 +89,7 @@ def _cut_apart(options: Mapping[str, Any]) -> Sequence[str]:
 
 def code_for(path: str | None, options: Mapping[str, Any]) -> str:
     """Write the call that learns from the table as advised."""
-    table = "table" if path is None else json.dumps(str(path), ensure_ascii=False)
+    table = "df" if path is None else json.dumps(str(path), ensure_ascii=False)
     if not all(isinstance(value, str | list | dict) for value in options.values()):
         return f"md.learn({table}, **check.options)"
     return f"md.learn({', '.join([table, *(Setting(*item).code() for item in options.items())])})"
