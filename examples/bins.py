@@ -47,7 +47,7 @@ def f1(n_rows: int, bins: int) -> float:
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore", md.errors.MapdagWarning)
-    print("| rows |" + "".join(f" {bins} bins |" for bins in BINS))
-    print("|---|" + "---|" * len(BINS))
+    print("| rows |" + "".join(f" {bins} bins |" for bins in BINS))  # noqa: T201 - a script
+    print("|---|" + "---|" * len(BINS))  # noqa: T201
     for n_rows in ROWS:
-        print(f"| {n_rows:,} |" + "".join(f" {f1(n_rows, bins):.2f} |" for bins in BINS), flush=True)
+        print(f"| {n_rows:,} |" + "".join(f" {f1(n_rows, bins):.2f} |" for bins in BINS), flush=True)  # noqa: T201

@@ -76,7 +76,7 @@ class Check:
     >>> table = {"id": range(40), "age": [20 + i * 7 % 53 for i in range(40)], "sex": ["f", "m"] * 20}
     >>> found = md.check(table)
     >>> [(column.name, column.kind) for column in found.columns]
-    [('id', 'index'), ('age', 'numeric'), ('sex', 'category')]
+    [('id', 'identifier'), ('age', 'numeric'), ('sex', 'category')]
     >>> found.code
     'md.learn(df, discretize="quantile(2)", drop=["id"])'
     >>> md.read(table, **found.options).levels["sex"]
