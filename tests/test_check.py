@@ -117,6 +117,16 @@ def test_a_table_in_memory_has_code_but_no_command():
     assert pickle.loads(pickle.dumps(found)) == found
 
 
+def test_read_says_the_same_as_check():
+    frame = messy()
+    found = md.check(frame)
+    with pytest.raises(DataError) as error:
+        md.read(frame)
+    remedy = {setting.option: setting.value for setting in error.value.remedy}
+    assert remedy == {**found.options, "discretize": "quantile"}
+    assert md.read(frame, **remedy).names == md.read(frame, **found.options).names
+
+
 def test_names_are_escaped_in_notebooks():
     page = md.check({"<script>": ["a", "b"] * 5, "x": ["u", "v"] * 5})._repr_html_()
     assert "<script>" not in page
@@ -230,6 +240,23 @@ def test_columns_that_rows_left_out_make_useless_are_left_out_too():
     assert found.options == {"missing": "drop", "drop": ["b"]}
     assert "leave out" in next(column.advice for column in found.columns if column.name == "b")
     assert md.read(table, **found.options).names == ("a", "c")
+
+
+def test_numbers_that_cannot_be_cut_are_left_out():
+    values = RNG.normal(size=60)
+    table = {"a": values, "b": np.append(values[:-1], np.inf), "c": RNG.choice(["u", "v"], 60)}
+    found = md.check(table)
+    assert found.options == {"discretize": "quantile(2)", "drop": ["b"]}
+    assert md.read(table, **found.options).names == ("a", "c")
+
+
+def test_numbers_that_identify_the_rows_that_remain_are_cut_all_the_same():
+    number = [*range(1, 81), *range(181, 201)]
+    table = {"number": number, "x": ["u", "v", "v", "u"] * 20 + [None] * 20, "y": RNG.choice(["u", "v"], 100)}
+    found = md.check(table)
+    assert kinds(found)["number"] == "numeric"
+    assert found.options["discretize"] == {"*": "quantile(2)", "number": "quantile(2)"}
+    assert md.read(table, **found.options).cards.tolist() == [2, 2, 2]
 
 
 def test_declared_levels_that_no_row_has_are_noted():

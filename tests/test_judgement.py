@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -181,6 +183,8 @@ def test_weights_are_rows():
     [
         lambda ids: read({"x": ids}, levels={"x": ids}),
         lambda ids: read(pd.DataFrame({"x": pd.Categorical(ids)})),
+        lambda ids: read(pl.DataFrame({"x": list(map(str, ids))}, schema={"x": pl.Enum(list(map(str, ids)))})),
+        lambda ids: read(pa.table({"x": pa.array(list(map(str, ids))).dictionary_encode()})),
         lambda ids: read({"x": ids}, like=read({"x": ids}, levels={"x": ids})),
         lambda ids: read(Dataset.from_codes(np.array([ids]).T)),
         lambda ids: read({"x": ids}, discretize={"x": "none"}),
