@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from mapdag.io import read_arcs, read_graph, read_network, write_graph, write_network, write_table
     from mapdag.networks import BayesianNetwork, Distribution, fit, kl_divergence
     from mapdag.objective import Score, parse, score
+    from mapdag.predictions import Metrics, metrics
     from mapdag.priors import CS, MU, VSP, LogLinear, MaxParents, Support, U
     from mapdag.reference import catalogue, network
     from mapdag.resamples import Bootstrap, bootstrap
@@ -68,6 +69,7 @@ __all__ = [
     "LogLik",
     "LogLinear",
     "MaxParents",
+    "Metrics",
     "Objective",
     "Prior",
     "Result",
@@ -92,6 +94,7 @@ __all__ = [
     "kl_divergence",
     "learn",
     "meek_closure",
+    "metrics",
     "n_dags",
     "network",
     "parse",
@@ -121,6 +124,7 @@ _HOME = {
     "mapdag.io": "read_arcs read_graph read_network write_graph write_network write_table",
     "mapdag.networks": "BayesianNetwork Distribution fit kl_divergence",
     "mapdag.objective": "Score parse score",
+    "mapdag.predictions": "Metrics metrics",
     "mapdag.priors": "CS MU VSP LogLinear MaxParents Support U",
     "mapdag.reference": "catalogue network",
     "mapdag.resamples": "Bootstrap bootstrap",

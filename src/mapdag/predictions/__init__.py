@@ -1,0 +1,6 @@
+"""How good predictions are: `metrics` judges probabilities by what turned out to be the case."""
+
+from mapdag.predictions.curves import ROC, Calibration
+from mapdag.predictions.judgement import Metrics, metrics
+
+__all__ = ["ROC", "Calibration", "Metrics", "metrics"]
