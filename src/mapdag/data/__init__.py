@@ -3,9 +3,10 @@
 `as_dataset` is for functions that take either.
 """
 
+from mapdag.data.codings import Coding
 from mapdag.data.cuts import Cuts
 from mapdag.data.dataset import Dataset
 from mapdag.data.discretization import discretize
 from mapdag.data.reader import as_dataset, read
 
-__all__ = ["Cuts", "Dataset", "as_dataset", "discretize", "read"]
+__all__ = ["Coding", "Cuts", "Dataset", "as_dataset", "discretize", "read"]

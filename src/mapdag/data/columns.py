@@ -8,21 +8,27 @@ from __future__ import annotations
 import datetime as dt
 import numbers
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
+from mapdag.data.codings import TEXT, Coding
 from mapdag.data.labels import parse_numbers, spelling, text_of, texts_of
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from mapdag.data.codings import ValueType
+
 #: "text" covers every label that came as text; "nested" is what cannot be a category at all.
 Kind: TypeAlias = Literal["text", "number", "boolean", "temporal", "nested"]
+
+#: What numpy's kinds of types hold.
+_TYPES: Mapping[str, ValueType] = {"b": "boolean", "i": "integer", "u": "integer", "f": "float"}
 
 #: A range of integers up to this wide is tabulated rather than sorted.
 _DENSE = 2**16
@@ -42,6 +48,7 @@ class Column:
     values: NDArray[Any] | None = None  # of a numeric column, NaN for None; their text is made only if somebody asks
     declared: Sequence[str] | None = None  # the levels that the column's own type declares, in order
     blanks: bool = False  # whether blanks around the labels mean nothing, as in a text file
+    coding: Coding = TEXT  # what the table says the values are; what only looks like numbers is text
     note: str = ""  # what a nested column holds
     rows: NDArray[np.intp] | None = None  # where the rows were in the table, if some were left out
 
@@ -135,12 +142,12 @@ def from_numpy(name: str, values: NDArray[Any]) -> Column:
             return _expand(from_numpy(name, values[present]), present)
         distinct, inverse = np.unique(values, return_inverse=True)
         if kind == "f":
-            return Column(name, "number", inverse.reshape(-1), values=distinct)
+            return Column(name, "number", inverse.reshape(-1), values=distinct, coding=Coding("float"))
         return Column(name, "temporal", inverse.reshape(-1), texts=texts_of(distinct))
     if kind == "b":
         seen = np.bincount(values, minlength=2) > 0
         labels = [label if flag else None for label, flag in zip(("False", "True"), seen, strict=True)]
-        return Column(name, "boolean", values.astype(np.uint8), texts=labels)
+        return Column(name, "boolean", values.astype(np.uint8), texts=labels, coding=Coding("boolean"))
     if kind in "iu":
         return _from_integers(name, values)
     if kind == "S":
@@ -168,11 +175,12 @@ def _from_masked(name: str, values: np.ma.MaskedArray[Any, Any]) -> Column:
 
 def _from_integers(name: str, values: NDArray[Any]) -> Column:
     if not len(values):
-        return Column(name, "number", values, texts=[], values=np.empty(0))
+        return Column(name, "number", values, texts=[], values=np.empty(0), coding=Coding("integer"))
     low, high = int(values.min()), int(values.max())
     if high - low >= _DENSE:
         distinct, inverse = np.unique(values, return_inverse=True)
-        return Column(name, "number", inverse.reshape(-1), texts=[str(v) for v in distinct.tolist()], values=distinct)
+        labels: list[str | None] = [str(value) for value in distinct.tolist()]
+        return Column(name, "number", inverse.reshape(-1), texts=labels, values=distinct, coding=Coding("integer"))
     # The difference would overflow in narrow types; bytes from 0 need none.
     wide = values if values.dtype.itemsize >= 4 else values.astype(np.int32)
     index = values if low == 0 and values.dtype == np.uint8 else (wide - wide.min()).astype(np.uint16)
@@ -180,7 +188,8 @@ def _from_integers(name: str, values: NDArray[Any]) -> Column:
     if not seen.all():
         seen = np.bincount(index, minlength=high - low + 1) > 0
     labels = [str(low + position) if flag else None for position, flag in enumerate(seen)]
-    return Column(name, "number", index, texts=labels, values=np.where(seen, low + np.arange(float(len(seen))), np.nan))
+    floats = np.where(seen, low + np.arange(float(len(seen))), np.nan)
+    return Column(name, "number", index, texts=labels, values=floats, coding=Coding("integer"))
 
 
 def _is_missing(value: Any) -> bool:
@@ -208,10 +217,13 @@ def from_objects(name: str, values: Sequence[Any]) -> Column:
         return _nested(name, f"{type(present[0]).__name__} values", len(values))
     labels = [None if value is None else text_of(value) for value in distinct]
     if present and all(isinstance(value, bool | np.bool_) for value in present):
-        return Column(name, "boolean", index, texts=labels)
+        return Column(name, "boolean", index, texts=labels, coding=Coding("boolean"))
     if present and all(isinstance(value, numbers.Real) and not isinstance(value, bool) for value in present):
         floats = np.array([np.nan if value is None else float(value) for value in distinct])
-        return Column(name, "number", index, texts=labels, values=floats)
+        whole = all(isinstance(value, numbers.Integral) for value in present)
+        return Column(
+            name, "number", index, texts=labels, values=floats, coding=Coding("integer" if whole else "float")
+        )
     times = (dt.date, dt.time, dt.timedelta, np.datetime64, np.timedelta64)
     temporal = present and all(isinstance(value, times) for value in present)
     return Column(name, "temporal" if temporal else "text", index, texts=labels)
@@ -224,7 +236,8 @@ def from_pandas(name: str, series: Any) -> Column:
         labels = texts_of(series.cat.categories)
         codes = series.cat.codes.to_numpy()
         index = np.where(codes < 0, len(labels), codes)
-        return Column(name, "text", index, texts=[*labels, None], declared=labels)
+        own = _TYPES.get(series.cat.categories.dtype.kind, "text")
+        return Column(name, "text", index, texts=[*labels, None], declared=labels, coding=Coding(own))
     if isinstance(dtype, np.dtype) and dtype.kind in "biufmM":
         return from_numpy(name, series.to_numpy())
     if dtype.kind == "O" and sys.modules["pandas"].api.types.infer_dtype(series, skipna=True) != "string":

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from types import MappingProxyType
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mapdag.data.codings import Coding, Sealed, cuts_of, kept_codings
 from mapdag.data.labels import MAX_LEVELS, Codes, LevelsLike, Matcher, check_names, code_dtype, declared_levels
 from mapdag.data.problems import listed, rows_text, unknown_names
 from mapdag.data.rows import Weights, check_weights, distinct_rows
@@ -18,6 +18,8 @@ from mapdag.errors import DataError, ParameterError
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import ArrayLike, NDArray
+
+    from mapdag.data.cuts import Cuts
 
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
@@ -38,6 +40,9 @@ class Dataset:
     weights : array of shape (rows,), optional
         How many observations each row stands for: int64 when all are whole, else float64; less than 2**53 in all.
         Rows of weight 0 are dropped.
+    codings : mapping, optional
+        What the levels of a column stand for, where that is anything but text (see `Coding`). Not part of what makes
+        two datasets equal.
 
     Examples
     --------
@@ -56,6 +61,7 @@ class Dataset:
     levels: Mapping[str, tuple[str, ...]]
     codes: Codes
     weights: Weights | None = None
+    codings: Mapping[str, Coding] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         names = check_names(self.names)
@@ -71,7 +77,7 @@ class Dataset:
         weights = None if self.weights is None else check_weights(self.weights, codes.shape[1])
         if weights is not None and not weights.all():
             codes, weights = codes[:, weights > 0], weights[weights > 0]
-        _fill(self, names, levels, codes.astype(code_dtype(cards), order="C"), weights)
+        _fill(self, names, levels, codes.astype(code_dtype(cards), order="C"), weights, self.codings)
 
     @classmethod
     def from_codes(
@@ -129,10 +135,11 @@ class Dataset:
         levels: Mapping[str, tuple[str, ...]],
         codes: Codes,
         weights: Weights | None,
+        codings: Mapping[str, Coding] | None = None,
     ) -> Dataset:
         """Make a dataset from parts that are known to be right and that nobody else can change."""
         self = object.__new__(cls)
-        _fill(self, names, levels, codes, weights)
+        _fill(self, names, levels, codes, weights, codings or {})
         return self
 
     # What it holds ---------------------------------------------------------------------------------------------
@@ -172,6 +179,11 @@ class Dataset:
         """Number of declared levels of each variable."""
         return np.array([len(self.levels[name]) for name in self.names], dtype=np.int64)
 
+    @property
+    def cuts(self) -> Cuts:
+        """Where columns were cut into intervals, those that were."""
+        return cuts_of(self.codings)
+
     def __len__(self) -> int:
         return self.n_rows
 
@@ -195,8 +207,8 @@ class Dataset:
         return hash((self.names, self.codes.shape))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # A read-only mapping cannot be pickled, and arrays come back writable.
-        return (Dataset._trusted, (self.names, dict(self.levels), self.codes, self.weights))
+        # Arrays come back writable.
+        return (Dataset._trusted, (self.names, self.levels, self.codes, self.weights, self.codings))
 
     def index(self, name: str) -> int:
         """Return the position of a column."""
@@ -253,7 +265,8 @@ class Dataset:
         positions = {name: position for position, name in enumerate(self.names)}
         dtype = code_dtype([len(self.levels[name]) for name in chosen])
         codes: Codes = self.codes[[positions[name] for name in chosen]].astype(dtype, copy=False)
-        return Dataset._trusted(chosen, {name: self.levels[name] for name in chosen}, codes, self.weights)
+        levels = {name: self.levels[name] for name in chosen}
+        return Dataset._trusted(chosen, levels, codes, self.weights, self.codings)
 
     def take(self, rows: ArrayLike) -> Dataset:
         """Return some of the rows: positions (repeats allowed) or a mask.
@@ -271,7 +284,7 @@ class Dataset:
             raise ParameterError(f"rows must be between 0 and {self.n_rows - 1:,}, got {positions.max():,}")
         # Rows taken many times can add up to more than a total may be.
         weights = None if self.weights is None else check_weights(self.weights[positions], len(positions))
-        return Dataset._trusted(self.names, self.levels, np.take(self.codes, positions, axis=1), weights)
+        return Dataset._trusted(self.names, self.levels, np.take(self.codes, positions, axis=1), weights, self.codings)
 
     def with_levels(self, levels: LevelsLike) -> Dataset:
         """Return the same rows with levels declared anew: added, reordered, or dropped where never observed.
@@ -294,7 +307,7 @@ class Dataset:
                 first = self.levels[name][self.codes[position][lost][0]]
                 raise DataError(f"column {name!r}: the level {first!r} is not declared, but in {rows_text(lost)}")
             codes[position] = np.array([code or 0 for code in recode], dtype=codes.dtype)[self.codes[position]]
-        return Dataset._trusted(self.names, merged, codes, self.weights)
+        return Dataset._trusted(self.names, merged, codes, self.weights, self.codings)
 
     def aggregated(self) -> Dataset:
         """Return the distinct rows in lexicographic order of their codes, with their counts as weights.
@@ -304,7 +317,7 @@ class Dataset:
         ([[0, 1], [1, 0]], [1, 2])
         """
         rows, counts = distinct_rows(self.codes, self.cards, self.weights)
-        return Dataset._trusted(self.names, self.levels, np.take(self.codes, rows, axis=1), counts)
+        return Dataset._trusted(self.names, self.levels, np.take(self.codes, rows, axis=1), counts, self.codings)
 
     # Leaving mapdag --------------------------------------------------------------------------------------------
 
@@ -344,6 +357,7 @@ def _fill(
     levels: Mapping[str, tuple[str, ...]],
     codes: Codes,
     weights: Weights | None,
+    codings: Mapping[str, Coding],
 ) -> None:
     """Set the fields, sealed."""
     if not codes.flags.c_contiguous:
@@ -351,9 +365,10 @@ def _fill(
     for array in (codes, weights):
         if array is not None:
             array.flags.writeable = False
-    sealed = levels if isinstance(levels, MappingProxyType) else MappingProxyType(dict(levels))
-    for field, value in (("names", names), ("levels", sealed), ("codes", codes), ("weights", weights)):
-        object.__setattr__(self, field, value)
+    sealed = levels if isinstance(levels, Sealed) else Sealed(levels)
+    parts = {"names": names, "levels": sealed, "codes": codes, "weights": weights}
+    for name, value in {**parts, "codings": kept_codings(codings, names)}.items():
+        object.__setattr__(self, name, value)
 
 
 def _check_codes(codes: NDArray[Any], names: Sequence[str], cards: Sequence[int]) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from mapdag.data.codings import Coding
 from mapdag.data.cuts import Cuts, edges_of_splits, hartemink_splits, interval_edges, quantile_splits
 from mapdag.data.levels import Coded, Continuous, ReadOptions, interpret, is_continuous, texts_for_missing
 from mapdag.data.problems import Problems, unknown_names
@@ -65,6 +66,10 @@ class Discretizer:
         if isinstance(option, Mapping):
             return cls(columns={str(name): _way(str(name), way) for name, way in option.items()})
         raise ParameterError(f"discretize must be a method, a mapping from columns or Cuts, got {option!r}")
+
+    def knowing(self, edges: Mapping[str, tuple[float, ...]]) -> Discretizer:
+        """Return the same with cuts for columns about which nothing was asked."""
+        return replace(self, columns={**edges, **self.columns})
 
     def check(self, names: Iterable[str]) -> None:
         """Columns to be cut must be there."""
@@ -180,7 +185,7 @@ def cut(column: Continuous, cuts: Cuts) -> Coded:
     present = ~np.isnan(values)
     codes = np.full(len(values), len(labels), dtype=np.intp)
     codes[present] = cuts.codes(column.name, values[present])
-    return Coded(column.name, codes, labels)
+    return Coded(column.name, codes, labels, Coding("integer" if column.whole else "float", cuts[column.name]))
 
 
 def discretize(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from mapdag.data.codings import TEXT, Coding
 from mapdag.data.labels import (
     CONTINUOUS,
     MAX_LEVELS,
@@ -40,12 +41,19 @@ class ReadOptions:
     missing_values: frozenset[str] = frozenset()  # labels that mean "missing", on top of the usual ones
     max_levels: int = 256  # the largest number of levels of a column whose levels the user did not declare
     cut: frozenset[str] = frozenset()  # the columns to be cut into intervals
+    cut_numbers: frozenset[str] = frozenset()  # those with known cuts: to be cut if they hold numbers
     cut_continuous: bool = False  # whether to cut those that look continuous, too
 
     @property
     def missing_texts(self) -> frozenset[str]:
         """Every label that means "missing" unless it is declared."""
         return MISSING | self.missing_values | {spelling(text) for text in self.missing_values}
+
+    def cuts(self, column: Column) -> bool:
+        """Tell whether the user wants a column cut."""
+        if column.name in self.cut:
+            return True
+        return column.name in self.cut_numbers and column.numbers(self.missing_texts) is not None
 
     def expected(self, name: str) -> tuple[str, ...] | None:
         """Return what a column with declared levels is to hold: their labels or, as codes, "0" to "r-1"."""
@@ -60,6 +68,7 @@ class Coded:
     name: str
     codes: NDArray[Any]
     levels: tuple[str, ...]
+    coding: Coding = TEXT
 
 
 @dataclass
@@ -70,6 +79,7 @@ class Continuous:
     numbers: NDArray[np.float64]  # by position; NaN: missing
     index: NDArray[Any]  # the position of each row
     rows: NDArray[np.intp] | None = None  # where the rows were in the table
+    whole: bool = False  # whether the table says that these are whole numbers
 
 
 def texts_for_missing(values: str | Iterable[Any]) -> frozenset[str]:
@@ -83,7 +93,7 @@ def interpret(column: Column, options: ReadOptions, problems: Problems) -> Coded
         problems.add(column.name, f"holds {column.note}, which cannot be categories")
         return None
     declared = options.declared.get(column.name)
-    wanted = column.name in options.cut
+    wanted = options.cuts(column)
     if wanted or (declared is None and column.declared is None and is_continuous(column, options)):
         if wanted or options.cut_continuous:
             return _numbers_of(column, options, problems)
@@ -124,7 +134,7 @@ def _numbers_of(column: Column, options: ReadOptions, problems: Problems) -> Con
         where = rows_text(np.isinf(numbers)[column.index], column.rows)
         problems.add(column.name, f"cannot be discretized: infinite in {where}")
     elif options.missing != "error" or not _note_missing(column, np.isnan(numbers)[column.index], options, problems):
-        return Continuous(column.name, numbers, column.index, column.rows)
+        return Continuous(column.name, numbers, column.index, column.rows, whole=column.coding.type == "integer")
     return None
 
 
@@ -179,7 +189,7 @@ def missing_positions(column: Column, options: ReadOptions) -> NDArray[np.bool_]
     if column.kind == "nested":
         return np.zeros(column.n_positions, dtype=bool)
     # The text of numbers in great variety is not made for this.
-    if column.name in options.cut or (undeclared and (column.values is not None or is_continuous(column, options))):
+    if options.cuts(column) or (undeclared and (column.values is not None or is_continuous(column, options))):
         numbers = column.numbers(options.missing_texts)
         if numbers is not None:
             return np.isnan(numbers)
@@ -239,7 +249,7 @@ def encode(
     unchanged = index.dtype == dtype and np.array_equal(recode, np.arange(len(recode)))
     codes = index if unchanged else recode[index]
     if not len(codes) or int(codes.max()) <= size:
-        return Coded(column.name, codes, declared)
+        return Coded(column.name, codes, declared, column.coding)
     unknown = codes == size + 1
     values = list(dict.fromkeys(labels[position] for position in np.unique(index[unknown]).tolist()))
     more = f" ({len(values):,} such values: {listed(values, 5)})" if len(values) > 1 else ""

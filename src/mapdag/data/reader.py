@@ -70,7 +70,8 @@ def read(
     levels : mapping, or path of a JSON file, optional
         Level labels of some or all columns, in order. They are matched by text, 1 and True being "1" and "True".
     like : object with a mapping `levels`, optional
-        A dataset or a network whose columns and levels the table must have, in any order of columns.
+        A dataset or a network whose columns and levels the table must have, in any order of columns. Numbers in columns
+        that it has cut into intervals are cut at the same places.
     weights : str or array, optional
         How many observations each row stands for: a column (which then is no variable) or an array; less than 2**53 in
         all. Rows of weight 0 are left out before anything else, as if they were not in the table.
@@ -133,6 +134,7 @@ def read(
     table = open_source(source, separator, encoding)
     positions = chosen_columns(table, drop, weights)
     declared = _declared(levels, like, list(positions))
+    known = {name: edges for name, edges in getattr(like, "cuts", {}).items() if name in positions}
     discretizer = Discretizer.of(discretize)
     discretizer.check(positions)
     options = ReadOptions(
@@ -143,6 +145,7 @@ def read(
         missing_values=texts_for_missing(missing_values),
         max_levels=int(max_levels),
         cut=frozenset(discretizer.columns),
+        cut_numbers=frozenset() if codes else frozenset(known),
         cut_continuous=discretizer.default is not None,
     )
     row_weights = read_weights(table, weights, options)
@@ -157,7 +160,9 @@ def read(
         columns = emptied(held)
     found = [interpret(column, options, problems) for column in columns]
     problems.raise_any()
-    coded = _cut_continuous([column for column in found if column is not None], discretizer, options, row_weights)
+    coded = _cut_continuous(
+        [column for column in found if column is not None], discretizer.knowing(known), options, row_weights
+    )
     if note is not None:
         warnings.warn(note, stacklevel=2)
     if table.header:
@@ -245,6 +250,8 @@ def _cut_continuous(
             labels = [*binned.levels, None]
             again = Column(column.name, "text", binned.codes, labels, rows=column.rows)
             found = encode(again, labels, options.declared[column.name], replace(options, codes=False), problems)
+            if found is not None:
+                found.coding = binned.coding
         if found is not None:
             if int(found.codes.max()) == len(found.levels) and not add_missing(found, options):
                 raise DataError(f"column {column.name!r} has missing values, but `like` has no level for them")
@@ -267,11 +274,12 @@ def _warn_if_header_is_data(columns: Sequence[Coded], source: str) -> None:
 def _assemble(columns: Sequence[Coded], order: Sequence[str], weights: Weights | None) -> Dataset:
     by_name = {column.name: column for column in columns}
     levels = {name: by_name[name].levels for name in order}
+    codings = {column.name: column.coding for column in columns}
     shape = (len(order), len(columns[0].codes))
     codes = np.empty(shape, dtype=code_dtype([len(labels) for labels in levels.values()]))
     for row, name in zip(codes, order, strict=True):
         row[:] = by_name.pop(name).codes
-    return Dataset._trusted(tuple(order), levels, codes, weights)  # noqa: SLF001
+    return Dataset._trusted(tuple(order), levels, codes, weights, codings)  # noqa: SLF001
 
 
 # Labels or codes ----------------------------------------------------------------------------------------------------
@@ -286,7 +294,7 @@ def _find_codes(
     does the table hold codes; never one column alone. Rows that are left out are no evidence. Returns the options, with
     `codes` if they do, and what the user then is to be warned of.
     """
-    declared = [column for column in columns if column.name in options.declared and column.name not in options.cut]
+    declared = [column for column in columns if column.name in options.declared and not options.cuts(column)]
     if any(column.kind == "nested" for column in declared):
         return options, None
     coded = replace(options, codes=True)

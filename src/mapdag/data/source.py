@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mapdag.data.codings import TEXT
 from mapdag.data.columns import Column, from_any, from_pandas, from_polars, is_a
 from mapdag.data.content import HEAD, Content, open_content
 from mapdag.data.dataset import Dataset
@@ -126,7 +127,8 @@ def _from_memory(source: Any) -> Source:
 
 def _from_dataset(data: Dataset) -> Source:
     def make(name: str, codes: Any, _: ReadOptions) -> Column:
-        return Column(name, "text", codes, data.levels[name], declared=data.levels[name])
+        levels, coding = data.levels[name], data.codings.get(name, TEXT)
+        return Column(name, "text", codes, levels, declared=levels, coding=coding)
 
     return Source(list(data.names), data.n_rows, list(data.codes), make, weights=data.weights)
 

@@ -23,7 +23,7 @@ def to_adjacency(rows: Sequence[int]) -> npt.NDArray[np.int8]:
     """
     matrix = np.zeros((len(rows), len(rows)), dtype=np.int8)
     for i, mask in enumerate(rows):
-        matrix[i, list(members(mask))] = 1
+        matrix[i, members(mask)] = 1
     return matrix
 
 

@@ -6,21 +6,23 @@ Here live the few operations that every graph algorithm of this package is made 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 
-def members(mask: int) -> Iterator[int]:
-    """Yield the positions in a mask, smallest first.
+def members(mask: int) -> list[int]:
+    """List the positions in a mask, smallest first.
 
     Examples
     --------
-    >>> list(members(0b10110))
+    >>> members(0b10110)
     [1, 2, 4]
     """
+    found = []
     while mask:
         low = mask & -mask
-        yield low.bit_length() - 1
+        found.append(low.bit_length() - 1)
         mask ^= low
+    return found
 
 
 def mask_of(positions: Iterable[int]) -> int:

@@ -8,7 +8,9 @@ A network::
                 "probabilities": [[0.9, 0.1], [0.05, 0.95]]}]}
 
 `probabilities` has one row per configuration of the parents, with one number per level of the node. Configurations are
-counted like numbers: the last parent changes fastest. A row that is undefined is `null`.
+counted like numbers: the last parent changes fastest. A row that is undefined is `null`. A node whose levels stand for
+anything but text has a `"coding"`: a `"type"` ("integer", "float" or "boolean") and, if they are intervals, `"edges"`,
+the outer ones included (infinite ones are `null`).
 
 A graph::
 
@@ -21,11 +23,13 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
-from mapdag.errors import DataError, FormatError, GraphError, NetworkError
+from mapdag.data import Cuts
+from mapdag.data.codings import Coding, ValueType
+from mapdag.errors import DataError, FormatError, GraphError, NetworkError, ParameterError
 from mapdag.graphs import DAG
 from mapdag.networks import BayesianNetwork
 from mapdag.networks.cpts import TOLERANCE, check_size
@@ -49,12 +53,14 @@ def network_to_json(network: BayesianNetwork) -> str:
     lines = []
     for node in network.nodes:
         rows = network.cpts[node].reshape(-1, len(network.levels[node])).tolist()
-        entry = {
+        entry: dict[str, Any] = {
             "name": node,
             "levels": list(network.levels[node]),
             "parents": list(network.parents(node)),
             "probabilities": [None if math.isnan(row[0]) else row for row in rows],
         }
+        if node in network.codings:
+            entry["coding"] = _coding_entry(network.codings[node])
         lines.append(json.dumps(entry, ensure_ascii=False, allow_nan=False))
     nodes = ",\n  ".join(lines)
     return f'{{"format": "{NETWORK}", "version": {VERSION}, "nodes": [\n  {nodes}\n]}}\n'
@@ -90,7 +96,8 @@ def network_from_json(text: str, source: str = "JSON text", *, tolerance: float 
             axes = [parents[name].index(parent) for parent in dag.parents(name)]
             table = _table(node, name, math.prod(shape), len(levels[name]), source)
             cpts[name] = table.reshape(*shape, -1).transpose(*axes, len(axes))
-        return BayesianNetwork(dag, levels, cpts, tolerance=tolerance, allow_undefined=True)
+        codings = {name: _coding(node, name, source) for name, node in zip(names, nodes, strict=True)}
+        return BayesianNetwork(dag, levels, cpts, tolerance=tolerance, allow_undefined=True, codings=codings)
     except (GraphError, NetworkError, DataError) as error:
         raise FormatError(str(error), source) from error
 
@@ -141,6 +148,28 @@ def _text(node: Mapping[str, Any], key: str, source: str) -> str:
     if not isinstance(value, str):
         raise FormatError(f'"{key}" of every node must be a string, got {json.dumps(value)[:60]}', source)
     return value
+
+
+def _coding_entry(coding: Coding) -> dict[str, Any]:
+    if coding.edges is None:
+        return {"type": coding.type}
+    return {"type": coding.type, "edges": [edge if math.isfinite(edge) else None for edge in coding.edges]}
+
+
+def _coding(node: Mapping[str, Any], name: str, source: str) -> Coding:
+    """Return what the levels of a node stand for."""
+    entry = node.get("coding", {})
+    edges = entry.get("edges") if isinstance(entry, dict) else ()
+    known = isinstance(entry, dict) and entry.get("type", "text") in get_args(ValueType)
+    if not known or not (edges is None or (isinstance(edges, list) and 2 < len(edges) <= len(node["levels"]) + 1)):
+        raise FormatError(f'"coding" of {name!r} must have a type and edges, got {json.dumps(entry)[:60]}', source)
+    if edges is None:
+        return Coding(entry.get("type", "text"))
+    ends = [-math.inf if edges[0] is None else edges[0], *edges[1:-1], math.inf if edges[-1] is None else edges[-1]]
+    try:
+        return Coding(entry.get("type", "text"), Cuts({name: ends})[name])
+    except ParameterError as error:
+        raise FormatError(str(error), source) from None
 
 
 def _table(node: Mapping[str, Any], name: str, q: int, r: int, source: str) -> np.ndarray[Any, np.dtype[np.float64]]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
+from mapdag.data.codings import Sealed
 from mapdag.errors import NetworkError, ParameterError
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Distribution:
         expected = tuple(map(len, levels.values()))
         if values.shape != expected:
             raise NetworkError(f"the probabilities of {self.nodes} must have shape {expected}, got {values.shape}")
-        for field, value in (("levels", MappingProxyType(levels)), ("values", values)):
+        for field, value in (("levels", Sealed(levels)), ("values", values)):
             object.__setattr__(self, field, value)
 
     def probability(self, given: Mapping[str, str] | None = None, /, **levels: str) -> float:

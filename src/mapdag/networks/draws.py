@@ -145,7 +145,8 @@ def _draw(network: BayesianNetwork, flat: FlatNetwork, key: NDArray[np.uint32], 
     elif pieces:
         with ThreadPoolExecutor(min(len(pieces), _cpus())) as pool:
             list(pool.map(work, pieces))
-    return Dataset._trusted(network.nodes, network.levels, codes, None)  # noqa: SLF001 - codes are right by construction
+    # The codes are right by construction.
+    return Dataset._trusted(network.nodes, network.levels, codes, None, network.codings)  # noqa: SLF001
 
 
 def _cpus() -> int:

@@ -99,7 +99,7 @@ def fit(
                     f"({unknown.sum():,} of {unknown.size:,} were not); pass unobserved='uniform' or 'nan'"
                 )
             cpts[node][unknown] = 1 / cpts[node].shape[-1] if unobserved == "uniform" else np.nan
-    return BayesianNetwork._trusted(dag, levels, cpts)  # noqa: SLF001 - the estimates are right by construction
+    return BayesianNetwork._trusted(dag, levels, cpts, table.codings)  # noqa: SLF001 - right by construction
 
 
 def _check_options(alpha: float, method: str, unobserved: str) -> None:

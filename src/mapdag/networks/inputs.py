@@ -19,18 +19,20 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mapdag.data.labels import Codes
+    from mapdag.networks.network import BayesianNetwork
 
 _SHOWN = 5
 
 
 @dataclass(frozen=True)
 class _Like:
-    """Levels as `read` takes them from a network."""
+    """Levels and cuts as `read` takes them from a network."""
 
     levels: Mapping[str, Sequence[str]]
+    cuts: Mapping[str, tuple[float, ...]]
 
 
-def needed_columns(data: Any, nodes: Sequence[str], levels: Mapping[str, tuple[str, ...]] | None = None) -> Dataset:
+def needed_columns(data: Any, nodes: Sequence[str], network: BayesianNetwork | None = None) -> Dataset:
     """Return a dataset as it is, and of any other table the columns of these nodes.
 
     Columns without a node are not even looked at, whatever they hold.
@@ -41,8 +43,9 @@ def needed_columns(data: Any, nodes: Sequence[str], levels: Mapping[str, tuple[s
         Anything that `mapdag.read` takes.
     nodes : sequence of str
         Without repeats.
-    levels : mapping, optional
-        The only levels that these columns may have, observed or not; by default those that `read` finds.
+    network : BayesianNetwork, optional
+        Has the only levels that these columns may have, observed or not, and where numbers are cut into them; by
+        default, levels are what `read` finds.
 
     Raises
     ------
@@ -59,7 +62,10 @@ def needed_columns(data: Any, nodes: Sequence[str], levels: Mapping[str, tuple[s
         return Dataset._trusted((), {}, np.empty((0, table.n_rows), dtype=np.uint8), None)  # noqa: SLF001
     others = [name for name in dict.fromkeys(table.names) if name not in set(nodes)]
     del table
-    like = None if levels is None else _Like({node: _at_least_two(levels[node]) for node in nodes})
+    like = None
+    if network is not None:
+        cuts = {node: edges for node, edges in network.cuts.items() if node in nodes}
+        like = _Like({node: _at_least_two(network.levels[node]) for node in nodes}, cuts)
     try:
         return read(source, like=like, drop=others)
     except DataError as error:

@@ -29,14 +29,14 @@ _TIE = 1e-12  # relative: levels that differ by rounding only are equally probab
 
 def log_likelihood(network: BayesianNetwork, data: Any) -> float:
     """Return the sum of the log-probabilities of the rows, times their weights."""
-    table = needed_columns(data, network.nodes, network.levels)
+    table = needed_columns(data, network.nodes, network)
     rows = log_by_row(network, table)
     return float(rows.sum() if table.weights is None else (rows * table.weights).sum())
 
 
 def log_by_row(network: BayesianNetwork, data: Any) -> Floats:
     """Return the log-probability of every row."""
-    table = needed_columns(data, network.nodes, network.levels)
+    table = needed_columns(data, network.nodes, network)
     codes = matched_codes(network.levels, table, network.nodes)
     tables = [(_members(network, node), _log(network.cpts[node]).ravel()) for node in network.nodes]
     total = np.zeros(table.n_rows)
@@ -51,7 +51,7 @@ def predict_proba(network: BayesianNetwork, data: Any, node: str) -> Floats:
     dag = network.dag
     refuse_undefined({member: network.cpts[member] for member in (node, *dag.children(node))}, "predicting")
     blanket = dag.markov_blanket(node)
-    table = needed_columns(data, blanket, network.levels)
+    table = needed_columns(data, blanket, network)
     codes = matched_codes(network.levels, table, blanket)
     r = len(network.levels[node])
     tables = []

@@ -7,11 +7,11 @@ files are in `mapdag.io`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, final, overload
 
 import numpy as np
 
+from mapdag.data.codings import Coding, Sealed, cuts_of, kept_codings
 from mapdag.data.labels import declared_levels
 from mapdag.errors import NetworkError, ParameterError
 from mapdag.graphs import DAG
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from mapdag.data import Dataset
+    from mapdag.data import Cuts, Dataset
     from mapdag.networks.distribution import Distribution
 
 
@@ -49,6 +49,9 @@ class BayesianNetwork:
         their sum; others are refused.
     allow_undefined : bool
         Accept rows that are NaN throughout: configurations about which nothing is known.
+    codings : mapping, optional
+        What the levels of a node stand for, where that is anything but text (see `mapdag.data.Coding`): numbers, truth
+        values, or intervals, into which tables of numbers are then cut. Not part of what makes two networks equal.
 
     Examples
     --------
@@ -77,6 +80,7 @@ class BayesianNetwork:
     dag: DAG
     levels: Mapping[str, tuple[str, ...]]
     cpts: Mapping[str, Floats]
+    codings: Mapping[str, Coding]
 
     def __init__(
         self,
@@ -86,6 +90,7 @@ class BayesianNetwork:
         *,
         tolerance: float = TOLERANCE,
         allow_undefined: bool = False,
+        codings: Mapping[str, Coding] | None = None,
     ) -> None:
         if not isinstance(dag, DAG):
             raise ParameterError(f"dag must be a DAG, got {type(dag).__name__}")
@@ -108,21 +113,38 @@ class BayesianNetwork:
             )
             for node in dag.nodes
         }
-        self._set(dag, declared, checked)
+        self._set(dag, declared, checked, codings or {})
 
-    def _set(self, dag: DAG, levels: Mapping[str, tuple[str, ...]], cpts: Mapping[str, Floats]) -> None:
+    def _set(
+        self,
+        dag: DAG,
+        levels: Mapping[str, tuple[str, ...]],
+        cpts: Mapping[str, Floats],
+        codings: Mapping[str, Coding],
+    ) -> None:
         """Set the fields, sealed."""
         for table in cpts.values():
             table.flags.writeable = False
-        sealed = (("dag", dag), ("levels", MappingProxyType(dict(levels))), ("cpts", MappingProxyType(dict(cpts))))
-        for field, value in sealed:
+        parts = {
+            "dag": dag,
+            "levels": Sealed(levels),
+            "cpts": Sealed(cpts),
+            "codings": kept_codings(codings, dag.nodes),
+        }
+        for field, value in parts.items():
             object.__setattr__(self, field, value)
 
     @classmethod
-    def _trusted(cls, dag: DAG, levels: Mapping[str, tuple[str, ...]], cpts: Mapping[str, Floats]) -> BayesianNetwork:
+    def _trusted(
+        cls,
+        dag: DAG,
+        levels: Mapping[str, tuple[str, ...]],
+        cpts: Mapping[str, Floats],
+        codings: Mapping[str, Coding] | None = None,
+    ) -> BayesianNetwork:
         """Make a network from parts that are known to be right and that nobody else can change."""
         self = object.__new__(cls)
-        cls._set(self, dag, levels, cpts)
+        cls._set(self, dag, levels, cpts, codings or {})
         return self
 
     # What it holds ---------------------------------------------------------------------------------------------
@@ -150,6 +172,11 @@ class BayesianNetwork:
     def n_undefined(self) -> int:
         """The number of configurations whose probabilities are undefined (NaN)."""
         return sum(int(np.isnan(table[..., 0]).sum()) for table in self.cpts.values())
+
+    @property
+    def cuts(self) -> Cuts:
+        """Where columns of numbers are cut into the levels of their nodes, where they are."""
+        return cuts_of(self.codings)
 
     def probability(self, node: str, level: str, given: Mapping[str, str] | None = None, /, **parents: str) -> float:
         """Return an entry of a table: the probability of a level given those of all parents.
@@ -359,6 +386,7 @@ class BayesianNetwork:
             dag,
             {new[node]: labels for node, labels in self.levels.items()},
             {new[node]: table for node, table in self.cpts.items()},
+            {new[node]: coding for node, coding in self.codings.items()},
         )
 
     def reordered(self, nodes: Iterable[str]) -> BayesianNetwork:
@@ -369,7 +397,7 @@ class BayesianNetwork:
             before = self.parents(node)
             axes = [before.index(parent) for parent in dag.parents(node)]
             cpts[node] = np.ascontiguousarray(self.cpts[node].transpose(*axes, len(before)))
-        return BayesianNetwork._trusted(dag, {node: self.levels[node] for node in dag.nodes}, cpts)
+        return BayesianNetwork._trusted(dag, {node: self.levels[node] for node in dag.nodes}, cpts, self.codings)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, BayesianNetwork):
@@ -383,8 +411,8 @@ class BayesianNetwork:
         return hash((self.dag, frozenset(self.levels.items())))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Read-only mappings cannot be pickled, and arrays come back writable.
-        return (BayesianNetwork._trusted, (self.dag, dict(self.levels), dict(self.cpts)))
+        # Arrays come back writable.
+        return (BayesianNetwork._trusted, (self.dag, self.levels, self.cpts, self.codings))
 
     def __repr__(self) -> str:
         counts = ((len(self.nodes), "node"), (self.dag.n_arcs, "arc"), (self.n_parameters, "parameter"))

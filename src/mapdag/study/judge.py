@@ -91,7 +91,7 @@ class Judge:
 
     def _family(self, child: int, mask: int) -> float:
         if (child, mask) not in self._families:
-            self._families[child, mask] = self._log_likelihood(child, list(members(mask)))
+            self._families[child, mask] = self._log_likelihood(child, members(mask))
         return self._families[child, mask]
 
     def _log_likelihood(self, child: int, parents: Sequence[int]) -> float:

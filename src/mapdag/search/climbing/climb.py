@@ -56,16 +56,17 @@ def apply_move(kind: int, start: int, end: int, ground: Ground) -> None:
     """Change the graph; the nodes whose families change become pending."""
     if kind == NONE:
         return
-    if contains(ground.links.parents[end], start):
-        delete_arc(ground.links, start, end)
-        for i in range(len(ground.bounds)):
-            ground.bounds[i] = np.inf  # what closed a cycle may be legal now
+    _, bounds, _, pending, links = ground
+    if contains(links.parents[end], start):
+        delete_arc(links, start, end)
+        for i in range(len(bounds)):
+            bounds[i] = np.inf  # what closed a cycle may be legal now
     else:
-        add_arc(ground.links, start, end)
-    ground.pending[end] = True
+        add_arc(links, start, end)
+    pending[end] = True
     if kind == REVERSE:
-        add_arc(ground.links, end, start)
-        ground.pending[start] = True
+        add_arc(links, end, start)
+        pending[start] = True
 
 
 @entry
@@ -80,17 +81,17 @@ def climb(budget: int, ground: Ground, problem: Problem, store: Store, trace: Fl
     moves : int
         How many were written to `trace`, as (kind, start, end, delta).
     """
-    nothing = no_words(0)
+    nothing, pending = no_words(0), ground.pending
     moves = 0
     while True:
-        for child in range(len(ground.pending)):
-            if ground.pending[child]:
+        for child in range(len(pending)):
+            if pending[child]:
                 if budget == 0:
                     return PAUSED, moves
                 status = _refresh(child, ground, problem, store)
                 if status != OK:
                     return status, moves
-                ground.pending[child] = False
+                pending[child] = False
                 budget -= 1
         if len(trace) == 0:
             return CONVERGED, 0

@@ -103,6 +103,6 @@ def _groups(first: Sequence[int], second: Sequence[int]) -> list[list[int]]:
         while border:
             group |= border
             border = reduce(or_, (linked[x] for x in members(border))) & ~group
-        groups.append(list(members(group)))
+        groups.append(members(group))
         different &= ~group
     return groups

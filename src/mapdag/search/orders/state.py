@@ -101,7 +101,7 @@ class OrderState:
         if not ends:
             return
         end = ends[int(rng.integers(len(ends)))]
-        parents = list(members(masks[end]))
+        parents = members(masks[end])
         start = parents[int(rng.integers(len(parents)))]
         if start in self._before[end]:
             return
