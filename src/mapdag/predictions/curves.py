@@ -38,6 +38,8 @@ class ROC:
 
         NaN where all rows have the level, or none.
         """
+        if np.isnan(self.true_positives[-1] + self.false_positives[-1]):
+            return float("nan")
         heights = (self.true_positives[1:] + self.true_positives[:-1]) / 2
         return float((np.diff(self.false_positives) * heights).sum())
 

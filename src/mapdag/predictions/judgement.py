@@ -1,7 +1,7 @@
 """How good predictions are: probabilities of levels beside what turned out to be the case.
 
-Figures follow the usual definitions, those of scikit-learn where it has them; nothing is clipped, and rows that cannot be
-judged are left out of all figures and counted beside them.
+Figures follow the usual definitions, those of scikit-learn where it has them. Nothing is clipped; rows that cannot be
+judged are left out of all figures, and counted beside them.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ _SHOWN = 20
 class Metrics:
     """Predicted probabilities of the levels of a variable beside its actual levels, and how good they are.
 
-    Rows without a prediction (the evidence is impossible under the network: NaN) or without an actual level are left out
-    of all figures; `impossible` and `unknown` say how many there are.
+    Rows without a prediction (the evidence is impossible under the network: NaN) or without an actual level are left
+    out of all figures; `impossible` and `unknown` say how many there are.
 
     Attributes
     ----------
@@ -116,14 +116,14 @@ class Metrics:
 
     @property
     def log_loss(self) -> float:
-        """Mean of minus the log of the probability of the actual level; infinite where one of them was held impossible."""
+        """Mean of minus the log of the probability of the actual level; infinite if one was held impossible."""
         actual, probabilities, weights = self._judged
         with np.errstate(divide="ignore"):
             return mean(-np.log(probabilities[np.arange(len(actual)), actual]), weights)
 
     @property
     def brier(self) -> float:
-        """Mean squared distance between the probabilities and 0 or 1: summed over levels, halved where there are two."""
+        """Mean squared distance of the probabilities to 0 or 1: the sum over levels, halved where there are two."""
         actual, probabilities, weights = self._judged
         gaps = probabilities - (actual[:, np.newaxis] == np.arange(len(self.levels)))
         return mean((gaps**2).sum(axis=1), weights) / (2 if len(self.levels) == 2 else 1)
