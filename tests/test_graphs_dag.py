@@ -135,8 +135,8 @@ def test_a_graph_cannot_be_changed():
 def test_the_repr_of_a_small_graph_is_its_model_string_and_of_others_its_size():
     assert repr(COLLIDER) == "<DAG [A][B][C|A:B][D|C]>"
     assert repr(DAG(["a:b", "c"])) == "<DAG with 2 nodes and 0 arcs>"
-    assert repr(DAG([f"V{i}" for i in range(200)], [("V0", "V1")])) == "<DAG with 200 nodes and 1 arcs>"
-    assert repr(DAG(["x" * 200])) == "<DAG with 1 nodes and 0 arcs>"
+    assert repr(DAG([f"V{i}" for i in range(200)], [("V0", "V1")])) == "<DAG with 200 nodes and 1 arc>"
+    assert repr(DAG(["x" * 200])) == "<DAG with 1 node and 0 arcs>"
     assert repr(DAG([])) == "<DAG with 0 nodes and 0 arcs>"
 
 

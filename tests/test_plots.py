@@ -14,9 +14,11 @@ from mapdag.plots import coordinates
 from mapdag.plots.arrangement import BOX_HEIGHT, arrange
 from mapdag.plots.crossings import count_crossings, reduce_crossings
 from mapdag.plots.drawing import Link, compose, thickness
-from mapdag.plots.fonts import LONGEST, shortened
+from mapdag.plots.fonts import FONT_SIZE, LONGEST, text_width
+from mapdag.plots.glyphs import families_for
 from mapdag.plots.graphs import draw, to_svg
 from mapdag.plots.layers import assign_layers
+from mapdag.wording import shortened
 
 SVG = "{http://www.w3.org/2000/svg}"
 NASTY = ["<script>alert(1)</script>", "say \"no\" & 'yes'", "$x_1$ \\frac", "line\nbreak\x01", "病気", "x" * 80]
@@ -196,7 +198,7 @@ def test_any_name_can_be_drawn(tmp_path):
 
 
 def test_long_labels_keep_both_ends():
-    text = shortened("abcdefghijklmnopqrstuvwxyz_0123456789")
+    text = shortened("abcdefghijklmnopqrstuvwxyz_0123456789", LONGEST)
     assert len(text) == LONGEST
     assert text.startswith("abc")
     assert text.endswith("789")
@@ -208,14 +210,113 @@ def test_empty_graphs_are_drawn():
 
 
 def test_notebooks_show_a_picture(result):
-    for each in (result.dag, result.cpdag, result):
+    for each in (result.dag, result.cpdag, result, result.fit()):
         assert each._repr_svg_().startswith("<svg")
+        assert each._repr_svg_() in each.plot().svg
+        assert "max-width:none" in each._repr_html_()  # notebooks would squeeze it
     html = result._repr_html_()
     assert "<svg" in html
     assert str(result.objective) in html
     assert "<style" not in html
     assert "<script" not in html
-    assert md.network("pigs").dag._repr_svg_() is None
+    large = md.network("pigs")
+    assert large.dag._repr_svg_() is None
+    assert large.dag._repr_html_() is None
+    assert "and 421 more" in large._repr_html_()
+
+
+def test_without_a_path_the_picture_is_returned(result):
+    picture = result.plot()
+    assert repr(picture) == "Picture(title='Graph with 8 nodes and 7 arcs')"
+    assert ET.fromstring(picture.svg).tag == f"{SVG}svg"
+    assert ET.fromstring(picture._repr_html_()).get("class") == "tex2jax_ignore mathjax_ignore"
+    assert md.DAG(["A", "B"], [("A", "B")]).plot().title == "Graph with 2 nodes and 1 arc"
+    strengths = md.bootstrap(result.data, R=5)
+    assert result.plot(bootstrap=strengths).svg != picture.svg
+
+
+SCRIPTS = ["Возраст", "ЩЖЮ щжюмф", "Ηλικία ΨΩ", "العمر عند التشخيص", "גיל", "năm tuổi"]
+
+
+def test_names_in_many_scripts_are_drawn_with_the_fonts_at_hand(tmp_path, recwarn):
+    for ending in ("png", "pdf", "svg"):
+        md.DAG(SCRIPTS).plot(tmp_path / f"scripts.{ending}")
+    assert not recwarn.list
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_boxes_are_wide_enough_for_names_in_any_script(name):
+    from matplotlib import font_manager
+    from matplotlib.ft2font import FT2Font
+
+    font = FT2Font(font_manager.findfont("DejaVu Sans"))
+    font.set_size(FONT_SIZE * 0.92, 72)
+    font.set_text(name)
+    assert font.get_width_height()[0] / 64 < text_width(name) + 20
+
+
+def tiny_font(path, letters):
+    """Make a font with a square for each of some letters."""
+    from fontTools.fontBuilder import FontBuilder
+    from fontTools.pens.ttGlyphPen import TTGlyphPen
+
+    pen = TTGlyphPen(None)
+    pen.moveTo((0, 0))
+    for corner in ((0, 700), (700, 700), (700, 0)):
+        pen.lineTo(corner)
+    pen.closePath()
+    names = [".notdef", *(f"u{ord(letter):04X}" for letter in letters)]
+    builder = FontBuilder(1000, isTTF=True)
+    builder.setupGlyphOrder(names)
+    builder.setupCharacterMap(dict(zip(map(ord, letters), names[1:], strict=True)))
+    builder.setupGlyf(dict.fromkeys(names, pen.glyph()))
+    builder.setupHorizontalMetrics(dict.fromkeys(names, (1000, 0)))
+    builder.setupHorizontalHeader(ascent=800, descent=-200)
+    builder.setupNameTable({"familyName": path.stem, "styleName": "Regular"})
+    builder.setupOS2()
+    builder.setupPost()
+    builder.save(path)
+
+
+@pytest.fixture
+def installed(tmp_path, monkeypatch):
+    """Install fonts that only this test has."""
+    from matplotlib import font_manager
+
+    monkeypatch.setattr(font_manager.fontManager, "ttflist", list(font_manager.fontManager.ttflist))
+
+    def install(**fonts):
+        for name, letters in fonts.items():
+            tiny_font(tmp_path / f"{name}.ttf", letters)
+        paths = [str(tmp_path / f"{name}.ttf") for name in fonts]
+        monkeypatch.setattr(font_manager, "findSystemFonts", lambda *_, **__: paths)
+
+    return install
+
+
+def test_letters_that_matplotlib_lacks_come_from_what_is_installed(installed, tmp_path, recwarn):
+    installed(OneOfThem="病", BothSans="病気", Other="ไ")
+    assert families_for(["病気", "age"]) == ["sans-serif", "BothSans"]
+    assert families_for(["病ไ"])[1:] == ["BothSans", "Other"]
+    for ending in ("png", "pdf"):
+        md.DAG(["病気", "age"]).plot(tmp_path / f"graph.{ending}")
+    assert not recwarn.list
+
+
+def test_letters_that_no_font_has_are_named_once(installed, tmp_path):
+    installed(Half="病")
+    with pytest.warns(md.errors.MapdagWarning, match=r"drawn as boxes: 気\. .*write \.svg") as told:
+        md.DAG(["病気", "気", "age"]).plot(tmp_path / "graph.png")
+    assert len(told) == 1
+    md.DAG(["病気"]).plot(tmp_path / "graph.svg")
+
+
+def test_large_graphs_are_not_squeezed_in_png(tmp_path):
+    names = [f"node number {i}" for i in range(120)]
+    path = tmp_path / "wide.png"
+    md.DAG(["root", *names], [("root", name) for name in names]).plot(path)
+    width = int.from_bytes(path.read_bytes()[16:20], "big")
+    assert width >= 120 * 80  # a pixel per point at least: letters are as large as on a screen
 
 
 def test_without_igraph_the_extra_is_named(result, monkeypatch, tmp_path):

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         uniform_dag,
     )
     from mapdag.io import read_arcs, read_graph, read_network, write_graph, write_network, write_table
-    from mapdag.networks import BayesianNetwork, Distribution, fit, kl_divergence
+    from mapdag.networks import CPT, BayesianNetwork, Distribution, fit, kl_divergence
     from mapdag.objective import Score, parse, score
     from mapdag.predictions import Metrics, metrics
     from mapdag.priors import CS, MU, VSP, LogLinear, MaxParents, Support, U
@@ -45,6 +45,7 @@ __all__ = [
     "BDJ",
     "BIC",
     "CPDAG",
+    "CPT",
     "CS",
     "DAG",
     "K2",
@@ -122,7 +123,7 @@ _HOME = {
     "mapdag.data": "Cuts Dataset discretize read",
     "mapdag.graphs": "CPDAG DAG Comparison compare hamming meek_closure n_dags random_dag shd uniform_dag",
     "mapdag.io": "read_arcs read_graph read_network write_graph write_network write_table",
-    "mapdag.networks": "BayesianNetwork Distribution fit kl_divergence",
+    "mapdag.networks": "CPT BayesianNetwork Distribution fit kl_divergence",
     "mapdag.objective": "Score parse score",
     "mapdag.predictions": "Metrics metrics",
     "mapdag.priors": "CS MU VSP LogLinear MaxParents Support U",

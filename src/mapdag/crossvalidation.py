@@ -14,6 +14,7 @@ from mapdag.errors import ParameterError
 from mapdag.networks import fit
 from mapdag.objective import parse
 from mapdag.search import Plan
+from mapdag.tables import Column, Table, Tabular
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class CrossValidation:
+class CrossValidation(Tabular):
     """Held-out log-likelihood of several objectives, fold by fold.
 
     Attributes
@@ -63,15 +64,28 @@ class CrossValidation:
         errors = gaps.std(axis=1, ddof=1) / np.sqrt(gaps.shape[1])
         return gaps.mean(axis=1), errors
 
-    def __str__(self) -> str:
+    def to_table(self, most: int | None = None) -> Table:
+        """Return a row for each objective, in their order: how well it predicts, and how far it is from the best."""
         best = int(np.argmax(self.per_row))
         means, errors = self.differences(best)
-        width = max(len(str(each)) for each in self.objectives)
-        lines = [f"{'objective':<{width}}  log-lik/row  to the best (s.e.)       arcs"]
-        for i, objective in enumerate(self.objectives):
-            gap = "best" if i == best else f"{means[i]:+.5f} ({errors[i]:.5f})"
-            lines.append(f"{objective!s:<{width}}  {self.per_row[i]:11.5f}  {gap:<20} {self.n_arcs[i].mean():8.1f}")
-        return "\n".join(lines)
+        errors[best] = np.nan
+        chosen = slice(most)
+        columns = [
+            Column("objective", [str(each) for each in self.objectives[chosen]]),
+            Column("log_likelihood_per_row", self.per_row[chosen], ".5f", right=True, head="log-lik/row"),
+            Column("difference_to_best", means[chosen], _gap, right=True, head="to the best"),
+            Column("standard_error", errors[chosen], _error, right=True, head="s.e."),
+            Column("arcs", self.n_arcs.mean(axis=1)[chosen], ".1f", right=True),
+        ]
+        return Table(columns, left=len(self.objectives) - len(self.objectives[chosen]))
+
+
+def _gap(difference: float) -> str:
+    return f"{difference:+.5f}" if difference else "best"
+
+
+def _error(error: float) -> str:
+    return "" if np.isnan(error) else f"{error:.5f}"
 
 
 def cross_validate(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,6 +18,8 @@ from mapdag.errors import CycleError, ParameterError
 from mapdag.graphs import DAG
 from mapdag.objective import DEFAULT, parse
 from mapdag.search import Plan
+from mapdag.tables import SHOWN, Column, Table, Tabular
+from mapdag.wording import counted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,7 +42,7 @@ class Strength(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Bootstrap:
+class Bootstrap(Tabular):
     """Frequencies of arcs in graphs learned from resampled rows.
 
     Attributes
@@ -97,14 +99,16 @@ class Bootstrap:
 
         Each pair is listed once, in the direction it took more often.
         """
+        return [Strength(*arc) for arc in self._ranked(above)]
+
+    def _ranked(self, above: float) -> Iterator[tuple[str, str, float, float]]:
         strength, direction = self.strength, self.direction
-        found = [
-            Strength(self.nodes[i], self.nodes[j], float(strength[i, j]), float(direction[i, j]))
-            for i in range(len(self.nodes))
-            for j in range(len(self.nodes))
-            if strength[i, j] > above and (direction[i, j] > 0.5 or (direction[i, j] == 0.5 and i < j))
-        ]
-        return sorted(found, key=lambda arc: (-arc.strength, -arc.direction))
+        upper = np.triu(np.ones(strength.shape, dtype=bool), 1)
+        i, j = np.nonzero((strength > above) & ((direction > 0.5) | ((direction == 0.5) & upper)))
+        order = np.lexsort((-direction[i, j], -strength[i, j]))  # equals stay in the order of the nodes
+        i, j = i[order], j[order]
+        names = np.array(self.nodes, dtype=object)
+        return zip(names[i], names[j], strength[i, j].tolist(), direction[i, j].tolist(), strict=True)
 
     def averaged(self, threshold: float | None = None) -> DAG:
         """Build the averaged network: the arcs above the threshold, strongest first, unless they close a cycle.
@@ -125,13 +129,23 @@ class Bootstrap:
                 continue
         return dag
 
-    def __str__(self) -> str:
-        limit = self.threshold
-        lines = [
-            f"{arc.strength:8.3f} {arc.direction:9.3f}  {arc.start} -> {arc.end}" for arc in self.arcs(above=limit)
-        ]
-        head = f"{self.objective}, {self.replicates} replicates, threshold {limit:.3f}"
-        return "\n".join([head, "strength direction", *lines])
+    def to_table(self, most: int | None = None, *, above: float = 0.0) -> Table:
+        """Return a row for each pair that was adjacent in more than `above` of the graphs, strongest first."""
+        arcs = self.arcs(above)
+        shown = arcs[:most]
+        return Table(
+            [
+                Column("start", [arc.start for arc in shown]),
+                Column("end", [arc.end for arc in shown]),
+                Column("strength", np.array([arc.strength for arc in shown]), ".3f", right=True),
+                Column("direction", np.array([arc.direction for arc in shown]), ".3f", right=True),
+            ],
+            title=f"{self.objective}, {counted(self.replicates, 'replicate')}, threshold {self.threshold:.3f}",
+            left=len(arcs) - len(shown),
+        )
+
+    def _shown(self) -> Table:
+        return self.to_table(SHOWN, above=self.threshold)
 
 
 def bootstrap(

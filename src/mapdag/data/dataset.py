@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +14,8 @@ from mapdag.data.labels import MAX_LEVELS, Codes, LevelsLike, Matcher, check_nam
 from mapdag.data.problems import listed, rows_text, unknown_names
 from mapdag.data.rows import Weights, check_weights, distinct_rows
 from mapdag.errors import DataError, ParameterError
+from mapdag.tables import Column, Table, Tabular
+from mapdag.wording import counted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -21,9 +23,10 @@ if TYPE_CHECKING:
 
     from mapdag.data.cuts import Cuts
 
+_SHOWN_ROWS, _SHOWN_COLUMNS = 5, 12
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
-class Dataset:
+class Dataset(Tabular):
     """A table of categorical variables: codes, their labels, and optionally a weight per row.
 
     Usually made by `read` or `Dataset.from_codes`. Datasets are values: nothing in them can be changed, and two
@@ -189,9 +192,11 @@ class Dataset:
 
     def __repr__(self) -> str:
         cards = self.cards
-        levels = f"{cards.min()} levels each" if cards.min() == cards.max() else f"{cards.min()}-{cards.max()} levels"
+        levels = f"{cards.min()}-{cards.max()} levels"
+        if cards.min() == cards.max():
+            levels = counted(int(cards.min()), "level") + (" each" if self.n_columns > 1 else "")
         weighted = "" if self.weights is None else f", total weight {self.total:,}"
-        return f"Dataset({self.n_rows:,} rows, {self.n_columns:,} columns, {levels}{weighted})"
+        return f"Dataset({counted(self.n_rows, 'row')}, {counted(self.n_columns, 'column')}, {levels}{weighted})"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Dataset):
@@ -321,29 +326,33 @@ class Dataset:
 
     # Leaving mapdag --------------------------------------------------------------------------------------------
 
+    def to_table(self, most: int | None = None, *, weights: str = "weight") -> Table:
+        """Return the rows, or the first of them; weights, if any, become a last column of that name."""
+        shown = slice(most)
+        columns = [
+            Column(name, codes[shown], levels=self.levels[name])
+            for name, codes in zip(self.names, self.codes, strict=True)
+        ]
+        if self.weights is not None:
+            columns.append(Column(self._weights_name(weights), self.weights[shown], "g", right=True))
+        return Table(columns, title=repr(self), left=self.n_rows - len(self.codes[0, shown]), rest="more rows")
+
     def to_polars(self, *, weights: str = "weight") -> pl.DataFrame:
         """Return a polars DataFrame of Enum columns; weights, if any, become a last column of that name."""
-        import polars as pl
-
-        series = []
-        for name, codes in zip(self.names, self.codes, strict=True):
-            labels = list(self.levels[name])
-            series.append(pl.Series(name, labels, dtype=pl.Enum(labels)).gather(pl.Series(codes, dtype=pl.UInt32)))
-        if self.weights is not None:
-            series.append(pl.Series(self._weights_name(weights), self.weights))
-        return pl.DataFrame(series)
+        return self.to_table(weights=weights).to_polars()
 
     def to_pandas(self, *, weights: str = "weight") -> Any:
         """Return a pandas DataFrame of Categorical columns; weights, if any, become a last column of that name."""
-        import pandas as pd
+        return self.to_table(weights=weights).to_pandas()
 
-        columns: dict[str, Any] = {
-            name: pd.Categorical.from_codes(codes.astype(np.int32), categories=pd.Index(self.levels[name]))
-            for name, codes in zip(self.names, self.codes, strict=True)
-        }
-        if self.weights is not None:
-            columns[self._weights_name(weights)] = np.array(self.weights)
-        return pd.DataFrame(columns)
+    def _shown(self) -> Table:
+        """Return the first rows of the first columns."""
+        head = self.select(self.names[:_SHOWN_COLUMNS]).to_table(_SHOWN_ROWS, weights=self._free_name("weight"))
+        more = self.n_columns - _SHOWN_COLUMNS
+        return replace(head, title=repr(self), notes=[f"... and {counted(more, 'more column')}"] if more > 0 else ())
+
+    def _free_name(self, name: str) -> str:
+        return self._free_name(f"{name}_") if name in self.levels else name
 
     def _weights_name(self, name: str) -> str:
         if name in self.levels:

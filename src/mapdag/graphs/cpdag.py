@@ -15,6 +15,7 @@ from mapdag.graphs.base import Graph
 from mapdag.graphs.extension import consistent_extension
 from mapdag.graphs.masks import count, mask_of, permute, transpose
 from mapdag.graphs.nodes import Arc, NodeIndex, as_index
+from mapdag.wording import counted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -206,5 +207,6 @@ class CPDAG(Graph):
         parts += self._index.select(mask_of(i for i, mask in enumerate(self.adjacent_masks) if not mask))
         text = ", ".join(parts)
         if not text or len(text) > _SHOWN:
-            return f"<CPDAG with {len(self.nodes)} nodes, {self.n_arcs} arcs and {self.n_edges} edges>"
+            counts = [counted(*each) for each in ((len(self.nodes), "node"), (self.n_arcs, "arc"), (self.n_edges, "edge"))]
+            return f"<CPDAG with {counts[0]}, {counts[1]} and {counts[2]}>"
         return f"<CPDAG {text}>"

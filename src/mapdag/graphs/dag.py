@@ -16,6 +16,7 @@ from mapdag.graphs.base import Graph
 from mapdag.graphs.masks import members, permute, transpose
 from mapdag.graphs.modelstring import is_special, parse_modelstring, to_modelstring
 from mapdag.graphs.nodes import Arc, NodeIndex, as_index, first_appearance
+from mapdag.wording import counted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -336,4 +337,4 @@ class DAG(Graph):
             text = self.to_modelstring()
             if len(text) <= _SHOWN:
                 return f"<DAG {text}>"
-        return f"<DAG with {len(self.nodes)} nodes and {self.n_arcs} arcs>"
+        return f"<DAG with {counted(len(self.nodes), 'node')} and {counted(self.n_arcs, 'arc')}>"

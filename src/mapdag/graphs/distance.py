@@ -8,9 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from mapdag.graphs.cpdag import CPDAG
 from mapdag.graphs.dag import DAG
 from mapdag.graphs.masks import count, members
+from mapdag.tables import Column, Table, Tabular
 
 
 def shd(a: DAG | CPDAG, b: DAG | CPDAG) -> int:
@@ -45,7 +48,7 @@ def hamming(a: DAG | CPDAG, b: DAG | CPDAG) -> int:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Tabular):
     """The errors of a graph, measured against a target; see `compare`.
 
     Attributes
@@ -110,14 +113,23 @@ class Comparison:
         """The harmonic mean of precision and recall, directions ignored."""
         return _f1(self.skeleton_true_positives, self.hamming)
 
-    def __str__(self) -> str:
-        lines = [f"{'':8}  {'right':>6}  {'extra':>6}  {'missing':>7}  {'precision':>9}  {'recall':>6}  {'f1':>5}"]
+    def to_table(self, most: int | None = None) -> Table:
+        """Return a row for the arcs, and one for the skeleton."""
         fields = ("true_positives", "false_positives", "false_negatives", "precision", "recall", "f1")
-        for name, prefix in (("arcs", ""), ("skeleton", "skeleton_")):
-            right, extra, missing, precision, recall, f1 = (getattr(self, prefix + field) for field in fields)
-            lines.append(f"{name:8}  {right:6}  {extra:6}  {missing:7}  {precision:9.3f}  {recall:6.3f}  {f1:5.3f}")
-        lines.append(f"reversed {self.reversed}, SHD {self.shd}, Hamming {self.hamming}")
-        return "\n".join(lines)
+        heads = ("right", "extra", "missing", "precision", "recall", "f1")
+        prefixes = {"arcs": "", "skeleton": "skeleton_"}
+        kinds = list(prefixes)[:most]
+        figures = [
+            Column(
+                head,
+                np.array([getattr(self, prefixes[kind] + name) for kind in kinds]),
+                ".3f" if head in {"precision", "recall", "f1"} else ",",
+                right=True,
+            )
+            for name, head in zip(fields, heads, strict=True)
+        ]
+        told = f"reversed {self.reversed}, SHD {self.shd}, Hamming {self.hamming}"
+        return Table([Column("of", kinds, head=""), *figures], notes=[told], left=2 - len(kinds), index=1)
 
 
 def compare(target: DAG | CPDAG, current: DAG | CPDAG) -> Comparison:

@@ -3,8 +3,38 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any
+from typing import Any, overload
+
+from mapdag.tables import AS_IS
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture that notebooks show.
+
+    Attributes
+    ----------
+    title : str
+        What it shows.
+    svg : str
+        One `svg` element.
+    """
+
+    title: str
+    svg: str = field(repr=False)
+
+    def _repr_html_(self) -> str:
+        """Return the picture in its own size, in a frame to be scrolled: notebooks would squeeze it to their width."""
+        opening, _, rest = self.svg.partition(">")
+        return (
+            f'<div class="{AS_IS}" style="overflow:auto;max-height:85vh">'
+            f'{opening} style="max-width:none;height:auto">{rest}</div>'
+        )
+
+    def _repr_svg_(self) -> str:
+        return self.svg
 
 
 class Drawable:
@@ -12,15 +42,36 @@ class Drawable:
 
     __slots__ = ()
 
-    def plot(self, path: str | os.PathLike[str], **options: Any) -> None:
-        """Draw the graph in layers and write the picture: SVG, PNG or PDF, by the ending of the path.
+    @overload
+    def plot(self, path: None = None, **options: Any) -> Picture: ...
+    @overload
+    def plot(self, path: str | os.PathLike[str], **options: Any) -> None: ...
+    def plot(self, path: str | os.PathLike[str] | None = None, **options: Any) -> Picture | None:
+        """Draw the graph in layers: shown in a notebook, or written to a file.
 
         Needs the extra ``plots``; options as in `mapdag.plots.plot`.
+
+        Parameters
+        ----------
+        path : path, optional
+            SVG, PNG or PDF, by its ending; without one, the picture is returned, which notebooks show.
+
+        Examples
+        --------
+        >>> from mapdag import DAG
+        >>> DAG(["rain", "wet"], [("rain", "wet")]).plot()
+        Picture(title='Graph with 2 nodes and 1 arc')
         """
         # By name, as `mapdag.plots` is a layer above this one.
-        import_module("mapdag.plots").plot(self, path, **options)
+        drawn: Picture | None = import_module("mapdag.plots").plot(self, path, **options)
+        return drawn
 
     def _repr_svg_(self) -> str | None:
         """Return the picture that a notebook shows; text is shown where there is none."""
-        svg: str | None = import_module("mapdag.plots.graphs").for_notebook(self)
-        return svg
+        picture: Picture | None = import_module("mapdag.plots.graphs").for_notebook(self)
+        return None if picture is None else picture.svg
+
+    def _repr_html_(self) -> str | None:
+        """Return the same in a frame of its own, which notebooks prefer."""
+        picture: Picture | None = import_module("mapdag.plots.graphs").for_notebook(self)
+        return None if picture is None else picture._repr_html_()

@@ -10,5 +10,6 @@ from mapdag.networks.distribution import Distribution
 from mapdag.networks.divergence import kl_divergence
 from mapdag.networks.estimation import fit
 from mapdag.networks.network import BayesianNetwork
+from mapdag.networks.probabilities import CPT
 
-__all__ = ["BayesianNetwork", "Distribution", "fit", "kl_divergence"]
+__all__ = ["CPT", "BayesianNetwork", "Distribution", "fit", "kl_divergence"]

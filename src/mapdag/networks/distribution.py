@@ -10,6 +10,7 @@ import numpy as np
 
 from mapdag.data.codings import Sealed
 from mapdag.errors import NetworkError, ParameterError
+from mapdag.tables import Column, Table, Tabular
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,7 +22,7 @@ _SHOWN = 20
 
 @final
 @dataclass(frozen=True, eq=False)
-class Distribution:
+class Distribution(Tabular):
     """Probabilities of every combination of levels of a few nodes.
 
     Parameters
@@ -44,6 +45,8 @@ class Distribution:
     yes  high  0.3
     >>> posterior.probability(A="yes"), posterior.mode
     (0.5, {'A': 'no', 'B': 'low'})
+    >>> float(posterior.to_pandas()["probability"]["yes", "high"])
+    0.3
     """
 
     nodes: tuple[str, ...]
@@ -98,20 +101,20 @@ class Distribution:
     def __reduce__(self) -> tuple[Any, ...]:
         return (Distribution, (self.nodes, dict(self.levels), self.values))
 
-    def __str__(self) -> str:
-        """Write a small table, one line per combination of levels; the most probable where there are many."""
-        order = range(self.values.size)
-        if self.values.size > _SHOWN:
-            order = np.argsort(-self.values, axis=None, kind="stable")[:_SHOWN].tolist()
-        rows = [[*self.nodes, "probability"]]
-        for position in order:
-            where = np.unravel_index(position, self.values.shape)
-            labels = [self.levels[node][int(code)] for node, code in zip(self.nodes, where, strict=True)]
-            rows.append([*labels, f"{self.values[where]:.6g}"])
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
-        left = self.values.size - len(order)
-        return "\n".join(lines + ([f"... and {left:,} less probable"] if left else []))
+    def to_table(self, most: int | None = None) -> Table:
+        """Return a row for each combination of levels; the most probable ones where there are more than `most`."""
+        flat = self.values.ravel()
+        rows = np.arange(flat.size)
+        if most is not None and flat.size > most:
+            rows = np.argsort(-flat, kind="stable")[:most]
+        codes = np.unravel_index(rows, self.values.shape)
+        levels = [Column(node, code, levels=self.levels[node]) for node, code in zip(self.nodes, codes, strict=True)]
+        return Table(
+            [*levels, Column("probability", flat[rows], ".6g")],
+            left=flat.size - len(rows),
+            rest="less probable",
+            index=len(levels),
+        )
 
 
 def level_code(levels: Mapping[str, tuple[str, ...]], node: str, level: str) -> int:

@@ -6,7 +6,9 @@ files are in `mapdag.io`.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, final, overload
 
 import numpy as np
@@ -15,8 +17,11 @@ from mapdag.data.codings import Coding, Sealed, cuts_of, kept_codings
 from mapdag.data.labels import declared_levels
 from mapdag.errors import NetworkError, ParameterError
 from mapdag.graphs import DAG
+from mapdag.graphs.drawable import Drawable
 from mapdag.networks.cpts import TOLERANCE, Floats, check_size, check_tolerance, checked_cpt
 from mapdag.networks.distribution import level_code
+from mapdag.tables import Column, Table, Tabular
+from mapdag.wording import counted
 
 if TYPE_CHECKING:
     import os
@@ -26,11 +31,12 @@ if TYPE_CHECKING:
 
     from mapdag.data import Cuts, Dataset
     from mapdag.networks.distribution import Distribution
+    from mapdag.networks.probabilities import CPT
 
 
 @final
 @dataclass(frozen=True, eq=False, repr=False, init=False, slots=True)
-class BayesianNetwork:
+class BayesianNetwork(Drawable, Tabular):
     """A discrete Bayesian network.
 
     A value: nothing in it can be changed, and two are equal if their graphs, levels and probabilities are.
@@ -162,6 +168,24 @@ class BayesianNetwork:
         """Return the probabilities of a node given its parents: one axis per parent, the last for the node."""
         self.dag.index.position(node)  # an unknown name gets a suggestion
         return self.cpts[node]
+
+    def table(self, node: str) -> CPT:
+        """Return the same with the names of the levels, to be printed or turned into a frame.
+
+        Examples
+        --------
+        >>> from mapdag.reference import network
+        >>> print(network("asia").table("tub"))
+        tub given asia
+        asia  yes   no
+        yes   0.05  0.95
+        no    0.01  0.99
+        """
+        from mapdag.networks.probabilities import CPT
+
+        values = self.cpt(node)
+        family = self.parents(node)
+        return CPT(node, family, {name: self.levels[name] for name in (*family, node)}, values)
 
     @property
     def n_parameters(self) -> int:
@@ -372,8 +396,6 @@ class BayesianNetwork:
     def write(self, path: str | os.PathLike[str], format: str | None = None) -> None:  # noqa: A002 - as in `write_network`
         """Write the network to a file; see `mapdag.io.write_network`."""
         # By name, as `mapdag.io` is a layer above this one.
-        from importlib import import_module
-
         import_module("mapdag.io").write_network(self, path, format=format)
 
     # Other networks made from it -------------------------------------------------------------------------------
@@ -414,6 +436,39 @@ class BayesianNetwork:
         # Arrays come back writable.
         return (BayesianNetwork._trusted, (self.dag, self.levels, self.cpts, self.codings))
 
-    def __repr__(self) -> str:
+    def to_table(self, most: int | None = None) -> Table:
+        """Return a row for each node: its levels, its parents, and how many parameters that takes.
+
+        `table` has the probabilities of one.
+        """
+        nodes = self.nodes[:most]
+        sizes = [self.cpts[node].shape for node in nodes]
+        return Table(
+            [
+                Column("node", nodes),
+                Column("levels", np.array([shape[-1] for shape in sizes], dtype=np.int64), right=True),
+                Column("parents", [self.parents(node) for node in nodes], ", ".join),
+                Column(
+                    "parameters",
+                    np.array([math.prod(shape[:-1]) * (shape[-1] - 1) for shape in sizes], dtype=np.int64),
+                    ",",
+                    right=True,
+                ),
+            ],
+            title=self.size_text,
+            left=len(self.nodes) - len(nodes),
+        )
+
+    def _repr_html_(self) -> str:
+        # By name, as `mapdag.report` is a layer above this one.
+        text: str = import_module("mapdag.report.notebook").network_html(self)
+        return text
+
+    @property
+    def size_text(self) -> str:
+        """How many nodes, arcs and parameters, in words."""
         counts = ((len(self.nodes), "node"), (self.dag.n_arcs, "arc"), (self.n_parameters, "parameter"))
-        return f"BayesianNetwork({', '.join(f'{n:,} {what}' + 's' * (n != 1) for n, what in counts)})"
+        return ", ".join(counted(n, what) for n, what in counts)
+
+    def __repr__(self) -> str:
+        return f"BayesianNetwork({self.size_text})"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from io import BytesIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mapdag.errors import MissingExtraError
 from mapdag.plots.fonts import FONT_SIZE
+from mapdag.plots.glyphs import families_for
 from mapdag.plots.svg import ARC, BOX_EDGE, BOX_FILL, DASHES, INK, PAPER
 
 if TYPE_CHECKING:
@@ -15,19 +18,24 @@ if TYPE_CHECKING:
     from mapdag.plots.drawing import Arrow, Box, Drawing
 
 _POINTS = 72.0  # in an inch
-_LARGEST = {"png": 10_000.0, "pdf": 14_400.0}  # pixels that viewers still open; points that PDF allows
-_SHARP = 2.0  # pixels per point
+_LARGEST = {"png": 32_000.0, "pdf": 14_400.0}  # pixels that viewers still open; points that PDF allows
+_MOST_PIXELS = 1e8  # a picture of this size takes 400 MB while it is drawn
+_SHARP = 2.0  # pixels per point, where that is not too large
 
 
 def render(drawing: Drawing, format: str) -> bytes:  # noqa: A002 - as matplotlib calls it
-    """Return the contents of a file; very large drawings are made smaller."""
+    """Return the contents of a file; large drawings get fewer pixels, and only very large ones are made smaller."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
         raise MissingExtraError("figures as PNG and PDF need matplotlib: pip install 'mapdag[plots]'") from None
-    longest = max(drawing.width, drawing.height)
-    sharp = _SHARP if format == "png" else 1.0
-    scale = min(1.0, _LARGEST[format] / (longest * sharp))
+    room = _LARGEST[format] / max(drawing.width, drawing.height)
+    sharp = 1.0
+    if format == "png":
+        room = min(room, math.sqrt(_MOST_PIXELS / (drawing.width * drawing.height)))
+        sharp = min(max(room, 1.0), _SHARP)
+    scale = min(1.0, room)
+    fonts = families_for(box.label for box in drawing.boxes)
     figure = Figure(figsize=(drawing.width * scale / _POINTS, drawing.height * scale / _POINTS), facecolor=PAPER)
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set_axis_off()
@@ -36,11 +44,13 @@ def render(drawing: Drawing, format: str) -> bytes:  # noqa: A002 - as matplotli
     for line in drawing.lines:
         _draw_line(axes, line, scale)
     for box in drawing.boxes:
-        _draw_box(axes, box, scale)
+        _draw_box(axes, box, scale, fonts)
     target = BytesIO()
     # No date: the same graph makes the same file.
     metadata = {"CreationDate": None} if format == "pdf" else {"Software": "mapdag"}
-    figure.savefig(target, format=format, dpi=_POINTS * sharp, metadata=metadata)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # `families_for` has said so
+        figure.savefig(target, format=format, dpi=_POINTS * sharp, metadata=metadata)
     return target.getvalue()
 
 
@@ -62,7 +72,7 @@ def _draw_line(axes: Axes, line: Arrow, scale: float) -> None:
         axes.add_patch(Polygon(line.head, facecolor=filled, edgecolor=ARC[kind], linewidth=scale))
 
 
-def _draw_box(axes: Axes, box: Box, scale: float) -> None:
+def _draw_box(axes: Axes, box: Box, scale: float, fonts: list[str]) -> None:
     from matplotlib.patches import FancyBboxPatch
 
     corner = (box.x - box.width / 2, box.y - box.height / 2)
@@ -72,4 +82,5 @@ def _draw_box(axes: Axes, box: Box, scale: float) -> None:
     )
     # Names are text, never mathematics: parse_math=False leaves their dollar signs alone.
     size = FONT_SIZE * scale * 0.92
-    axes.text(box.x, box.y, box.label, ha="center", va="center_baseline", fontsize=size, color=INK, parse_math=False)
+    looks: Any = {"fontsize": size, "fontfamily": fonts, "color": INK, "parse_math": False}
+    axes.text(box.x, box.y, box.label, ha="center", va="center_baseline", **looks)

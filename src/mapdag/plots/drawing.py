@@ -12,7 +12,8 @@ from itertools import pairwise
 from typing import Literal, TypeAlias
 
 from mapdag.plots.arrangement import BOX_HEIGHT, Point, arrange
-from mapdag.plots.fonts import shortened, text_width
+from mapdag.plots.fonts import LONGEST, text_width
+from mapdag.wording import shortened
 
 Kind = Literal["compelled", "reversible", "edge"]
 """An arc with one direction; an arc that an equivalent graph has the other way round; no direction."""
@@ -103,7 +104,7 @@ def compose(nodes: Sequence[str], links: Sequence[Link], order: Sequence[str]) -
     """
     rank = {name: i for i, name in enumerate(order)}
     index = {name: i for i, name in enumerate(nodes)}
-    labels = [shortened(name) for name in nodes]
+    labels = [shortened(name, LONGEST) for name in nodes]
     widths = [max(_NARROWEST, text_width(label) + 2 * _PADDING) for label in labels]
     downwards = [(index[a], index[b]) for a, b in (_downwards(link, rank) for link in links)]
     arranged = arrange(widths, downwards)

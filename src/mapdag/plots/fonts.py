@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import unicodedata
+from mapdag.wording import cells
 
 FONT = "Helvetica, Arial, 'Liberation Sans', sans-serif"
 FONT_SIZE = 12.0
@@ -17,6 +17,7 @@ _WIDTHS = {
     **dict.fromkeys("+<>=~…", 0.60),
 }
 _USUAL = 0.57
+_FOREIGN, _FOREIGN_CAPITAL = 0.66, 0.80  # letters of other alphabets, such as Cyrillic, which has many wide ones
 _WIDE = 1.05
 
 
@@ -26,21 +27,11 @@ def text_width(text: str) -> float:
     >>> text_width("mmm") > text_width("iii")
     True
     """
-    return FONT_SIZE * sum(_WIDE if _is_wide(letter) else _WIDTHS.get(letter, _USUAL) for letter in text)
+    return FONT_SIZE * sum(map(_width_of, text))
 
 
-def shortened(text: str, longest: int = LONGEST) -> str:
-    """Cut out the middle of a text that is too long for a label; line breaks and the like become spaces.
-
-    >>> shortened("the quick brown fox jumps over")
-    'the quick bro…jumps over'
-    """
-    line = "".join(letter if letter.isprintable() else " " for letter in text)
-    if len(line) <= longest:
-        return line
-    kept = longest - 1
-    return line[: kept - kept // 2 + 1] + "…" + line[len(line) - kept // 2 + 1 :]
-
-
-def _is_wide(letter: str) -> bool:
-    return ord(letter) > 0x2E7F and unicodedata.east_asian_width(letter) in "WF"
+def _width_of(letter: str) -> float:
+    if letter.isascii() or letter in _WIDTHS:
+        return _WIDTHS.get(letter, _USUAL)
+    taken = cells(letter)
+    return _WIDE if taken == 2 else taken * (_FOREIGN_CAPITAL if letter.isupper() else _FOREIGN)

@@ -3,35 +3,46 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from mapdag.errors import ParameterError
 from mapdag.graphs import CPDAG, DAG
+from mapdag.graphs.drawable import Picture
 from mapdag.io.files import check_writable, write_file
 from mapdag.plots.drawing import PLAIN, Drawing, Link, compose, thickness
 from mapdag.plots.svg import PAPER
 from mapdag.plots.svg import to_svg as write_svg
+from mapdag.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from mapdag.networks import BayesianNetwork
     from mapdag.resamples import Bootstrap
     from mapdag.search import Result
+
+Drawn: TypeAlias = "DAG | CPDAG | Result | BayesianNetwork"
 
 FIGURE_SUFFIXES = (".svg", ".png", ".pdf")
 
 _IN_NOTEBOOK = 150  # nodes beyond which a notebook gets text: the picture would be a blur
 
 
-def plot(graph: DAG | CPDAG | Result, path: str | os.PathLike[str], *, bootstrap: Bootstrap | None = None) -> None:
-    """Draw a graph in layers, parents above their children, and write the picture to a file.
+def plot(
+    graph: Drawn,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    bootstrap: Bootstrap | None = None,
+) -> Picture | None:
+    """Draw a graph in layers, parents above their children; write the picture to a file, or return it.
 
     Parameters
     ----------
-    graph : DAG, CPDAG or Result
+    graph : DAG, CPDAG, Result or BayesianNetwork
         Of a result, arcs that an equivalent graph has the other way round are dashed, with open heads.
-    path : path
-        SVG, PNG or PDF, by its ending. SVG is text: it can be searched, and scales without loss.
+    path : path, optional
+        SVG, PNG or PDF, by its ending. SVG is text: it can be searched, and scales without loss. Without a path, the
+        picture is returned, and a notebook shows it.
     bootstrap : Bootstrap, optional
         Draw arcs as thick as they are strong.
 
@@ -41,6 +52,8 @@ def plot(graph: DAG | CPDAG | Result, path: str | os.PathLike[str], *, bootstrap
     >>> folder = getfixture("tmp_path")  # any folder
     >>> md.network("asia").dag.plot(folder / "asia.svg")
     """
+    if path is None:
+        return Picture(_title(graph), to_svg(graph, bootstrap=bootstrap))
     check_writable(path, FIGURE_SUFFIXES)
     ending = os.fspath(path)[-3:].lower()
     drawing = draw(graph, bootstrap=bootstrap)
@@ -51,9 +64,10 @@ def plot(graph: DAG | CPDAG | Result, path: str | os.PathLike[str], *, bootstrap
 
         content = render(drawing, ending)
     write_file(path, lambda stream: stream.write(content))
+    return None
 
 
-def to_svg(graph: DAG | CPDAG | Result, *, bootstrap: Bootstrap | None = None) -> str:
+def to_svg(graph: Drawn, *, bootstrap: Bootstrap | None = None) -> str:
     """Draw a graph as in `plot`, and return the SVG.
 
     Examples
@@ -65,25 +79,25 @@ def to_svg(graph: DAG | CPDAG | Result, *, bootstrap: Bootstrap | None = None) -
     return write_svg(draw(graph, bootstrap=bootstrap), title=_title(graph))
 
 
-def for_notebook(graph: Any) -> str | None:
+def for_notebook(graph: Any) -> Picture | None:
     """Return the picture that a notebook shows, or None where text does better or igraph is missing."""
     from mapdag.errors import MissingExtraError
 
     if not 0 < len(_structure(graph).nodes) <= _IN_NOTEBOOK:
         return None
     try:
-        return to_svg(graph)
+        return plot(graph)
     except MissingExtraError:
         return None
 
 
-def draw(graph: DAG | CPDAG | Result, *, bootstrap: Bootstrap | None = None) -> Drawing:
+def draw(graph: Drawn, *, bootstrap: Bootstrap | None = None) -> Drawing:
     """Lay out a graph, for whoever writes it."""
     structure = _structure(graph)
     return compose(structure.nodes, list(links(graph, bootstrap)), drawing_order(structure))
 
 
-def links(graph: DAG | CPDAG | Result, bootstrap: Bootstrap | None = None) -> Iterable[Link]:
+def links(graph: Drawn, bootstrap: Bootstrap | None = None) -> Iterable[Link]:
     """List what joins the nodes, and how it is drawn."""
     structure = _structure(graph)
     reversible = set(getattr(graph, "reversible", ()))
@@ -116,17 +130,17 @@ def _directed(graph: CPDAG) -> DAG:
         return DAG(graph.nodes, graph.arcs)
 
 
-def _structure(graph: DAG | CPDAG | Result) -> DAG | CPDAG:
+def _structure(graph: Drawn) -> DAG | CPDAG:
     # Without asking for the class of results: that would load the compiler for every picture of a DAG.
     structure = getattr(graph, "dag", graph)
     if not isinstance(structure, (DAG, CPDAG)):
-        raise ParameterError(f"graph must be a DAG, a CPDAG or a Result, got {type(graph).__name__}")
+        raise ParameterError(f"graph must be a DAG, a CPDAG, a Result or a BayesianNetwork, got {type(graph).__name__}")
     return structure
 
 
-def _title(graph: DAG | CPDAG | Result) -> str:
+def _title(graph: Drawn) -> str:
     structure = _structure(graph)
-    joined = f"{structure.n_arcs} arcs"
+    joined = counted(structure.n_arcs, "arc")
     if isinstance(structure, CPDAG):
-        joined += f" and {structure.n_edges} edges"
-    return f"Graph with {len(structure.nodes)} nodes and {joined}"
+        joined += f" and {counted(structure.n_edges, 'edge')}"
+    return f"Graph with {counted(len(structure.nodes), 'node')} and {joined}"

@@ -15,6 +15,7 @@ from mapdag.objective import DEFAULT, parse
 from mapdag.search.exact.lattice import Lattice
 from mapdag.search.frame.watch import EarlyEnd
 from mapdag.search.plan import Plan
+from mapdag.tables import Column, Table, Tabular
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,7 +41,7 @@ class ArcProbability(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ArcPosteriors:
+class ArcPosteriors(Tabular):
     """Posterior probability of every arc.
 
     Attributes
@@ -78,6 +79,21 @@ class ArcPosteriors:
             for j, end in enumerate(self.nodes):
                 if i != j:
                     yield ArcProbability(start, end, float(self.probabilities[i, j]))
+
+    def to_table(self, most: int | None = None) -> Table:
+        """Return a row for each arc, the most probable first."""
+        arcs = self.arcs()
+        shown = arcs[:most]
+        return Table(
+            [
+                Column("start", [arc.start for arc in shown]),
+                Column("end", [arc.end for arc in shown]),
+                Column("probability", np.array([arc.probability for arc in shown]), ".4f", right=True),
+            ],
+            title=f"{self.objective}, summed over {self.over}: log evidence {self.log_evidence:.4f}",
+            left=len(arcs) - len(shown),
+            rest="less probable",
+        )
 
 
 def arc_posteriors(

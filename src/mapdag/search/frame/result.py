@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from mapdag.graphs import meek_closure
 from mapdag.graphs.drawable import Drawable
 from mapdag.objective import USUAL, ThinFamily, thin_families, thin_sentence
+from mapdag.tables import Column, Table, Tabular
+from mapdag.wording import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from mapdag.contracts import Objective
     from mapdag.data import Dataset
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 MoveKind = Literal["add", "delete", "reverse", "reorder", "restart"]
 Stopped = Literal["converged", "max_iter", "time_limit", "interrupted"]
+
+_NAMED = 10  # columns of a group that are named
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,7 @@ class Move:
 
 
 @dataclass(frozen=True, repr=False)
-class Result(Drawable):
+class Result(Drawable, Tabular):
     """A learned graph, its score and how it was found.
 
     Attributes
@@ -152,12 +156,25 @@ class Result(Drawable):
         # By name, as `mapdag.report` is a layer above this one.
         import_module("mapdag.report").write_result(self, path, **options)
 
+    def to_table(self, most: int | None = None) -> Table:
+        """Return a row for each arc: where it starts and ends, and whether its direction is identified."""
+        reversible = set(self.reversible)
+        arcs = self.dag.arcs[:most]
+        return Table(
+            [
+                Column("start", [arc[0] for arc in arcs]),
+                Column("end", [arc[1] for arc in arcs]),
+                Column("direction", ["reversible" if arc in reversible else "compelled" for arc in arcs]),
+            ],
+            left=self.dag.n_arcs - len(arcs),
+        )
+
     def _repr_html_(self) -> str:
         text: str = import_module("mapdag.report.notebook").result_html(self)
         return text
 
     def __repr__(self) -> str:
-        return f"<Result {self.objective}: {self.score:.4f}, {self.dag.n_arcs} arcs, {self.stopped}>"
+        return f"<Result {self.objective}: {self.score:.4f}, {counted(self.dag.n_arcs, 'arc')}, {self.stopped}>"
 
     def __str__(self) -> str:
         ended = "converged" if self.converged else f"stopped early ({self.stopped.replace('_', ' ')}), best so far"
@@ -165,14 +182,21 @@ class Result(Drawable):
             [
                 f"{self.objective}: {self.score:.4f} = {self.log_prior:.4f} (prior) + {self.log_likelihood:.4f}",
                 (
-                    f"{len(self.dag.nodes)} nodes, {self.dag.n_arcs} arcs: {len(self.compelled)} compelled, "
-                    f"{len(self.reversible)} reversible (their direction is not identified)"
+                    f"{counted(len(self.dag.nodes), 'node')}, {counted(self.dag.n_arcs, 'arc')}: "
+                    f"{len(self.compelled):,} compelled, {len(self.reversible):,} reversible "
+                    "(their direction is not identified)"
                 ),
-                f"{len(self.trace)} moves, {self.families} families, {self.seconds:.3f} s, {ended}",
+                f"{counted(len(self.trace), 'move')}, {counted(self.families, 'family')}, {self.seconds:.3f} s, {ended}",
                 *([thin_sentence(self.thin, self.objective)] if self.thin else []),
-                *(f"the data cannot tell apart: {', '.join(group)}" for group in self.alike),
+                *(f"the data cannot tell apart: {_named(group)}" for group in self.alike[:_NAMED]),
+                *([f"... and {len(self.alike) - _NAMED:,} more such groups"] if len(self.alike) > _NAMED else []),
             ]
         )
+
+
+def _named(group: Sequence[str]) -> str:
+    more = f" and {len(group) - _NAMED:,} more" if len(group) > _NAMED else ""
+    return ", ".join(group[:_NAMED]) + more
 
 
 def make_result(
