@@ -49,7 +49,9 @@ def test_figures_are_those_of_scikit_learn(k, ties, absent, weighted):
             expected = peer.balanced_accuracy_score(actual, said, sample_weight=weights)
         assert found.balanced_accuracy == pytest.approx(expected)
         labels = range(k)
-        assert found.log_loss == pytest.approx(peer.log_loss(actual, probabilities, labels=labels, sample_weight=weights))
+        assert found.log_loss == pytest.approx(
+            peer.log_loss(actual, probabilities, labels=labels, sample_weight=weights)
+        )
         brier = peer.brier_score_loss(
             actual, probabilities if k > 2 else probabilities[:, 1], labels=labels, sample_weight=weights
         )
@@ -94,8 +96,7 @@ def naive_error(actual, probabilities, weights, bins=10):
         rows.setdefault(place, []).append((weight, best, list(row).index(best) == code))
     total = sum(weights)
     return sum(
-        abs(sum(w * hit for w, _, hit in each) - sum(w * said for w, said, _ in each)) / total
-        for each in rows.values()
+        abs(sum(w * hit for w, _, hit in each) - sum(w * said for w, said, _ in each)) / total for each in rows.values()
     )
 
 
@@ -131,7 +132,9 @@ def test_rows_that_cannot_be_judged_are_counted_and_left_out():
     assert "not judged: 2 more" in text
     nothing = md.metrics(["no", "yes"], [[np.nan] * 2] * 2)
     assert nothing.rows == 0
-    assert np.isnan([nothing.accuracy, nothing.log_loss, nothing.auc, nothing.ece, nothing.brier, *nothing.guess]).all()
+    assert np.isnan(
+        [nothing.accuracy, nothing.log_loss, nothing.auc, nothing.ece, nothing.brier, nothing.guess.log_loss]
+    ).all()
     assert "not predicted: 2 more" in str(nothing)
 
 
@@ -139,7 +142,8 @@ def test_what_was_held_impossible_and_happened_costs_infinitely():
     found = md.metrics(["a", "b"], [[1.0, 0.0], [1.0, 0.0]])
     assert found.log_loss == np.inf
     assert found.accuracy == 0.5
-    assert found.guess == (0.5, pytest.approx(np.log(2)))
+    assert found.guess.accuracy == found.guess.auc == 0.5
+    assert found.guess.log_loss == pytest.approx(np.log(2))
 
 
 def test_ties_are_broken_as_in_prediction():
@@ -178,18 +182,20 @@ def test_hostile_labels_are_taken_as_they_are():
     assert "☃" in str(found)
 
 
-def test_tables_for_pandas():
+def test_figures_can_be_seen_as_tables():
     found = md.metrics(["a", "b", "b"], [[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]])
-    assert found.to_pandas().loc[0, "accuracy"] == pytest.approx(2 / 3)
-    assert found.to_pandas("levels").loc["b", "recall"] == 0.5
-    assert found.to_pandas("confusion").loc["b", "a"] == 1
+    assert found.to_pandas().loc["accuracy", "value"] == pytest.approx(2 / 3)
+    assert found.to_polars()["guess"][0] == pytest.approx(2 / 3)
+    assert found.by_level().to_pandas().loc["b", "recall"] == 0.5
+    assert found.confusion_table().to_pandas().loc["b", "a"] == 1
     assert found.calibration("b", bins=2).to_pandas()["rows"].tolist() == [2, 1]
     assert found.roc("b").to_pandas().shape == (4, 3)
     assert "expected calibration error of 'b'" in str(found.calibration("b"))
-    assert "<pre>" in found.calibration()._repr_html_()
-    assert str(found.roc()) == "ROC of 'b': 4 points, AUC 1.0000"
-    with pytest.raises(ParameterError, match='"summary", "levels" or "confusion"'):
-        found.to_pandas("all")
+    assert str(found.roc()).startswith("ROC of 'b', AUC 1.0000")
+    for value in (found, found.roc(), found.calibration()):
+        assert "<table>" in value._repr_html_()
+    many = md.metrics([str(i) for i in range(30)], np.eye(30))
+    assert "... and 10 more levels" in str(many)
 
 
 def test_parts_are_pooled():

@@ -21,6 +21,7 @@ from mapdag.cli.options import (
     check_out,
     check_page,
     command_line,
+    metrics_json,
     option,
     print_json,
     search_options,
@@ -30,7 +31,9 @@ from mapdag.cli.options import (
 from mapdag.errors import MapdagError
 
 if TYPE_CHECKING:
-    from mapdag import DAG, Bootstrap, Result
+    from collections.abc import Sequence
+
+    from mapdag import DAG, Bootstrap, Metrics, Result
 
 
 @takes(read_table=table_options, search=search_options)
@@ -115,17 +118,23 @@ def cv(
     read_table: ReadTable,
     search: SearchFor,
     score: Scores = DEFAULT_SCORES,
+    target: Annotated[str | None, option("--target", "NODE", "Also predict this column from all others.")] = None,
     folds: Annotated[int, option("--folds", "K", "Parts; each is held out once.")] = 10,
     alpha: Annotated[float, typer.Option("--alpha", help="Imaginary sample size of the parameters.")] = 1.0,
     json: Json = False,
 ) -> None:
-    """Compare objectives by the log-likelihood of held-out rows."""
+    """Compare objectives by the log-likelihood of held-out rows, and by how well they predict a column in them."""
     table = read_table()
     with live_line(quiet=json) as show:
         tell = count_line(show, "folds")
-        found = md.cross_validate(table, score, folds=folds, alpha=alpha, progress=tell, **search(table))
+        given = {"target": target, "folds": folds, "alpha": alpha}
+        found = md.cross_validate(table, score, **given, progress=tell, **search(table))
+    judged = [] if target is None else found.metrics
     if not json:
         typer.echo(str(found))
+        if judged:
+            best = min(range(len(judged)), key=lambda i: judged[i].log_loss)
+            typer.echo(f"\n{target} under {found.objectives[best]}:\n{judged[best]}")
         return
     means, errors = found.differences(int(found.per_row.argmax()))
     rows = [
@@ -136,6 +145,7 @@ def cv(
             "standard_error": float(errors[i]),
             "by_fold": found.log_likelihood[i].tolist(),
             "arcs": found.n_arcs[i].tolist(),
+            **({} if target is None else {"target": _as_judged(judged[i], found.predictions[i])}),
         }
         for i, objective in enumerate(found.objectives)
     ]
@@ -186,6 +196,10 @@ def _write(result: Result, out: str) -> None:
         md.write_network(result.fit(), out)
     else:
         md.write_graph(result.dag, out)
+
+
+def _as_judged(pooled: Metrics, folds: Sequence[Metrics]) -> dict[str, Any]:
+    return {**metrics_json(pooled), "by_fold": [fold.summary() for fold in folds]}
 
 
 def _as_json(result: Result, strengths: Bootstrap | None) -> dict[str, Any]:

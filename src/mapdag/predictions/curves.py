@@ -1,12 +1,13 @@
-"""What to look at beside single figures: ROC curves and reliability tables; and how such values are shown."""
+"""What to look at beside single figures: ROC curves and reliability tables."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from mapdag.tables import Column, Table, Tabular
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class ROC:
+class ROC(Tabular):
     """The trade-off between catching a level and raising a false alarm, as the threshold falls.
 
     Attributes
@@ -43,24 +44,20 @@ class ROC:
         heights = (self.true_positives[1:] + self.true_positives[:-1]) / 2
         return float((np.diff(self.false_positives) * heights).sum())
 
-    def to_pandas(self) -> Any:
-        """Return the points of the curve as a pandas DataFrame."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                "threshold": self.thresholds,
-                "false_positives": self.false_positives,
-                "true_positives": self.true_positives,
-            }
-        )
-
-    def __str__(self) -> str:
-        return f"ROC of {self.level!r}: {len(self.thresholds):,} points, AUC {self.auc:.4f}"
+    def to_table(self, most: int | None = None) -> Table:
+        """Return the points of the curve."""
+        points = {
+            "threshold": self.thresholds,
+            "false_positives": self.false_positives,
+            "true_positives": self.true_positives,
+        }
+        columns = [Column(name, values[:most], ".4f", right=True) for name, values in points.items()]
+        left = len(self.thresholds) - len(self.thresholds[:most])
+        return Table(columns, f"ROC of {self.level!r}, AUC {self.auc:.4f}", left=left)
 
 
 @dataclass(frozen=True, eq=False)
-class Calibration:
+class Calibration(Tabular):
     """Whether what is said to happen with probability p happens in a share p of the rows: a reliability table.
 
     Attributes
@@ -85,45 +82,22 @@ class Calibration:
     def error(self) -> float:
         """Expected calibration error: the mean distance between `predicted` and `observed`, over rows."""
         used = self.rows > 0
-        gaps = np.abs(self.predicted - self.observed)[used]
-        return mean(gaps, self.rows[used])
+        return mean(np.abs(self.predicted - self.observed)[used], self.rows[used])
 
-    def to_pandas(self) -> Any:
-        """Return the table as a pandas DataFrame."""
-        import pandas as pd
-
-        bins = {"low": self.edges[:-1], "high": self.edges[1:]}
-        return pd.DataFrame({**bins, "rows": self.rows, "predicted": self.predicted, "observed": self.observed})
-
-    def __str__(self) -> str:
-        cells = [["probability", "rows", "predicted", "observed"]]
-        for i in np.flatnonzero(self.rows).tolist():
-            span = f"{self.edges[i]:g} to {self.edges[i + 1]:g}"
-            cells.append([span, f"{self.rows[i]:,g}", f"{self.predicted[i]:.4f}", f"{self.observed[i]:.4f}"])
+    def to_table(self, most: int | None = None) -> Table:
+        """Return the bins that hold any rows."""
+        used = np.flatnonzero(self.rows)[:most]
+        columns = [
+            Column("above", self.edges[:-1][used], "g", right=True),
+            Column("to", self.edges[1:][used], "g", right=True),
+            Column("rows", self.rows[used], ",g", right=True),
+            Column("predicted", self.predicted[used], ".4f", right=True),
+            Column("observed", self.observed[used], ".4f", right=True),
+        ]
         what = "what is predicted" if self.level is None else repr(self.level)
-        return f"{aligned(cells)}\nexpected calibration error of {what}: {self.error:.4f}"
-
-    def _repr_html_(self) -> str:
-        return html(self)
+        return Table(columns, notes=[f"expected calibration error of {what}: {self.error:.4f}"])
 
 
 def mean(values: NDArray[Any], weights: Floats | None = None) -> float:
     """Return the weighted mean; NaN where there is nothing to average."""
-    if not len(values):
-        return float("nan")
-    return float(np.average(values, weights=weights))
-
-
-def aligned(rows: list[list[str]]) -> str:
-    """Align cells in columns, the first to the left."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip() for row in rows
-    )
-
-
-def html(value: object) -> str:
-    """Return what a notebook shows: the text as it is printed."""
-    # By name, as `mapdag.report` is a layer above this one.
-    text: str = import_module("mapdag.report.html").tag("pre", str(value))
-    return text
+    return float(np.average(values, weights=weights)) if len(values) else float("nan")

@@ -35,7 +35,7 @@ def _distinct(column: Column, rows: NDArray[np.bool_]) -> int:
 
 
 def as_evidence(table: Any, network: BayesianNetwork, nodes: list[str]) -> pl.DataFrame:
-    """Return the levels of these nodes in every row; null, that is not observed, where a value is missing or no level."""
+    """Return the levels of these nodes in every row; null, not observed, where a value is missing or no level."""
     import polars as pl
 
     source, series = open_source(table), []
