@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_sample_weight,
-    check_array,
+    assert_all_finite,
     check_consistent_length,
     check_is_fitted,
     column_or_1d,
@@ -23,7 +23,7 @@ from mapdag.errors import ParameterError
 from mapdag.networks import fit
 from mapdag.objective import DEFAULT
 from mapdag.search import learn
-from mapdag.sklearn.tables import as_evidence, constant_columns
+from mapdag.sklearn.tables import Survey, as_evidence, checked_table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,16 +34,16 @@ if TYPE_CHECKING:
     from mapdag.networks import BayesianNetwork
     from mapdag.search import Result
 
-_PASSED_ON = ("search", "forbidden", "tiers", "max_parents", "max_iter", "time_limit")
+_PASSED_ON = ("search", "forbidden", "tiers", "max_parents", "time_limit")
 _STRUCTURES = ("augmented", "free")
 
 
 class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Learn the network of the features and the target, and predict the target by it.
 
-    Features may be strings, booleans, numbers or categoricals. Numbers that look continuous are cut into intervals,
-    which are stored and used for new rows. Values that are missing in new rows, and categories that the training data
-    lacked, are treated as not observed.
+    Features may be strings, booleans, numbers or categoricals. Numbers are cut into intervals, which are stored and
+    used for new rows. Values that are missing in new rows, and categories that the training data lacked, are treated
+    as not observed.
 
     Parameters
     ----------
@@ -56,14 +56,15 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
     search : {"orders", "hc", "tabu", "exact"}
         As in `mapdag.learn`.
     discretize : str, mapping, Cuts or None
-        How to cut continuous features, as in `mapdag.read`; None refuses them.
+        How to cut numbers: a method for all features with numbers that are not whole or have more than ten values, or
+        ways by feature, as in `mapdag.read`. None takes whole numbers as categories and refuses others.
     missing : {"level", "error"}
         Missing values in the training data: one more level of their column, or an error.
     required, forbidden : sequence of (str, str)
         Arcs that must, or must not, be in the graph.
     tiers : sequence of sequences of str
         Groups of nodes in temporal order.
-    max_parents, max_iter, time_limit : optional
+    max_parents, time_limit : optional
         Limits, as in `mapdag.learn`.
     target : str, optional
         What the target is called in the graph: the name of y if it has one, else "y", unless given.
@@ -120,7 +121,6 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         forbidden: Iterable[tuple[str, str]] = (),
         tiers: Sequence[Sequence[str]] = (),
         max_parents: int | None = None,
-        max_iter: int | None = None,
         time_limit: float | None = None,
         target: str | None = None,
         prune: bool = False,
@@ -137,7 +137,6 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         self.forbidden = forbidden
         self.tiers = tiers
         self.max_parents = max_parents
-        self.max_iter = max_iter
         self.time_limit = time_limit
         self.target = target
         self.prune = prune
@@ -183,9 +182,8 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
     def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
         """Return the probabilities of the classes in every row, in the order of `classes_`."""
         check_is_fitted(self)
-        table = self._table(X, reset=False)
-        nodes = [node for node in self.network_.nodes if node != self.target_]
-        return self.network_.predict_proba(as_evidence(table, self.network_, nodes), self.target_)
+        table = checked_table(self, X, reset=False, gaps=True)
+        return self.network_.predict_proba(as_evidence(table, self.network_, self.target_), self.target_)
 
     def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
         """Return the most probable class of every row, in the type of y; of equals, the first."""
@@ -194,29 +192,21 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
 
     def _checked(self, table: Any, y: Any) -> tuple[Any, NDArray[Any]]:
         """Check a table and its target the way scikit-learn does."""
-        validate_data(self, table, y, skip_check_array=True)
-        checked = self._table(table, reset=True)
+        validate_data(self, table, y, skip_check_array=True)  # which says so if there is no y
+        checked = checked_table(self, table, reset=True, gaps=True)
         labels = column_or_1d(y, warn=True)
+        assert_all_finite(labels, input_name="y")
         check_classification_targets(labels)
         check_consistent_length(checked, labels)
         return checked, labels
 
-    def _table(self, table: Any, *, reset: bool) -> Any:
-        """Check a table the way scikit-learn does, and keep what arrays would lose: names, declared levels."""
-        validate_data(self, table, reset=reset, skip_check_array=True)
-        if hasattr(table, "columns"):
-            return table
-        least = 2 if reset else 1  # one row has nothing to learn from
-        return check_array(
-            table, dtype=None, ensure_all_finite="allow-nan", ensure_min_samples=least, estimator=self, input_name="X"
-        )
-
     def _features(self, table: Any, weights: Any, kept: NDArray[np.bool_]) -> Dataset | None:
         """Read the features that say anything."""
-        useless = constant_columns(table, kept)
-        if len(useless) == self.n_features_in_:
+        survey = Survey.of(table, kept)
+        if len(survey.constant) == self.n_features_in_:
             return None
-        return read(table, drop=useless, weights=weights, missing=self.missing, discretize=self.discretize)  # type: ignore[arg-type]
+        cuts = dict.fromkeys(survey.numeric, self.discretize) if isinstance(self.discretize, str) else self.discretize
+        return read(table, drop=survey.constant, weights=weights, missing=self.missing, discretize=cuts)  # type: ignore[arg-type]
 
     def _with_target(self, features: Dataset | None, codes: NDArray[np.intp], weights: Any) -> Dataset:
         """Add the target as the last column."""

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from mapdag.data import Dataset, read
 from mapdag.objective import DEFAULT
 from mapdag.search import learn
+from mapdag.sklearn.tables import checked_table
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -161,14 +162,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
             if reset:
                 self.feature_names_in_, self.n_features_in_ = names, len(names)
             return table
-        validate_data(self, table, reset=reset, skip_check_array=True)
-        if hasattr(table, "columns"):
-            return table
-        finite = self.missing == "error"
-        least = 2 if reset else 1  # one row has nothing to learn from
-        return check_array(
-            table, dtype=None, ensure_all_finite=finite, ensure_min_samples=least, estimator=self, input_name="X"
-        )
+        return checked_table(self, table, reset=reset, gaps=self.missing != "error")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

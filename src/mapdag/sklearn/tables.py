@@ -1,11 +1,14 @@
-"""Tables as scikit-learn's users hand them over: which columns say anything, and rows as evidence."""
+"""Tables as scikit-learn's users hand them over: checked its way, their columns looked at, their rows as evidence."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils.validation import validate_data
 
+from mapdag.data.labels import CONTINUOUS, are_integral
 from mapdag.data.levels import ReadOptions, meanings_of
 from mapdag.data.source import open_source
 
@@ -19,33 +22,63 @@ if TYPE_CHECKING:
 _MISSING = ("<missing>", "NA")  # levels that `read(missing="level")` gives to missing values
 
 
-def constant_columns(table: Any, rows: NDArray[np.bool_]) -> list[str]:
-    """Return the columns that have one and the same value in all of these rows, or none at all: they say nothing."""
-    source, options = open_source(table), ReadOptions()
-    columns = (source.pop(position, options) for position in range(len(source.names)))
-    return [column.name for column in columns if _distinct(column, rows) < 2]
+def checked_table(estimator: Any, table: Any, *, reset: bool, gaps: bool) -> Any:
+    """Check a table the way scikit-learn does, and keep what arrays would lose: names, declared levels."""
+    if hasattr(table, "columns"):
+        validate_data(estimator, table, reset=reset, skip_check_array=True)
+        return table
+    least = 2 if reset else 1  # one row has nothing to learn from
+    finite = "allow-nan" if gaps else True
+    return validate_data(
+        estimator, X=table, reset=reset, dtype=None, ensure_all_finite=finite, ensure_min_samples=least
+    )
 
 
-def _distinct(column: Column, rows: NDArray[np.bool_]) -> int:
-    used = np.unique(column.index[rows])
-    if column.kind == "nested" or column.values is not None:
-        return max(len(used), 2) if column.kind == "nested" else len(used)  # `read` says what is wrong with lists
-    meanings = meanings_of(column, ReadOptions(), None)
-    return len({meanings[position] for position in used.tolist()})
+@dataclass(frozen=True)
+class Survey:
+    """What the columns of a table hold, in some of its rows."""
+
+    constant: list[str]  # one and the same value, or none at all: they say nothing
+    numeric: list[str]  # numbers that are not all whole, or more than a few whole ones
+
+    @classmethod
+    def of(cls, table: Any, rows: NDArray[np.bool_]) -> Survey:
+        """Look at the columns."""
+        source, options = open_source(table), ReadOptions()
+        found = cls([], [])
+        for position in range(len(source.names)):
+            column = source.pop(position, options)
+            if column.kind != "nested":  # `read` says what is wrong with that
+                found._add(column, np.unique(column.index[rows]))
+        return found
+
+    def _add(self, column: Column, used: NDArray[np.intp]) -> None:
+        if column.values is None:
+            meanings = meanings_of(column, ReadOptions(), None)
+            if len({meanings[position] for position in used.tolist()}) < 2:
+                self.constant.append(column.name)
+            return
+        numbers = column.values[used].astype(np.float64)
+        numbers = numbers[~np.isnan(numbers)]
+        if len(used) < 2:
+            self.constant.append(column.name)
+        elif len(numbers) > 1 and (len(numbers) > CONTINUOUS or not are_integral(numbers)):
+            self.numeric.append(column.name)
 
 
-def as_evidence(table: Any, network: BayesianNetwork, nodes: list[str]) -> pl.DataFrame:
-    """Return the levels of these nodes in every row; null, not observed, where a value is missing or no level."""
+def as_evidence(table: Any, network: BayesianNetwork, target: str) -> pl.DataFrame:
+    """Return the levels of all nodes but one; null, that is not observed, where a value is missing or no level."""
     import polars as pl
 
-    source, series = open_source(table), []
-    for node in nodes:
-        column = source.pop(source.names.index(node), ReadOptions())
-        levels = list(network.levels[node])
-        codes = pl.Series(_codes(column, tuple(levels), network.cuts.get(node)), dtype=pl.Int64)
-        known = pl.Series(levels, dtype=pl.Enum(levels))
-        series.append(known.gather(codes.replace(-1, None)).alias(node))
-    return pl.DataFrame(series, height=source.n_rows)
+    source = open_source(table)
+    series = [pl.repeat(None, source.n_rows, dtype=pl.String, eager=True).alias(target)]
+    for node in network.nodes:
+        if node != target:
+            column, levels = source.pop(source.names.index(node), ReadOptions()), network.levels[node]
+            codes = pl.Series(_codes(column, levels, network.cuts.get(node)), dtype=pl.Int64)
+            known = pl.Series(node, levels, dtype=pl.Enum(levels))
+            series.append(known.gather(codes.replace(-1, None)))
+    return pl.DataFrame(series)
 
 
 def _codes(column: Column, levels: tuple[str, ...], edges: tuple[float, ...] | None) -> NDArray[np.intp]:
