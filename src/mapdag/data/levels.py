@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
     from mapdag.data.columns import Column
 
+#: Levels that missing values may be.
+MISSING_LEVELS = ("<missing>", "NA")
+
 
 @dataclass(frozen=True)
 class ReadOptions:
@@ -36,6 +39,7 @@ class ReadOptions:
 
     declared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # levels by name; they win over all else
     closed: bool = False  # whether no level may be added to them
+    gaps: bool = False  # whether one for missing values may be, all the same; a column then may have no others
     codes: bool | None = None  # whether columns with declared levels hold positions in them; None: to be found out
     missing: Literal["error", "drop", "level"] = "error"  # what to do about missing values
     missing_values: frozenset[str] = frozenset()  # labels that mean "missing", on top of the usual ones
@@ -53,7 +57,8 @@ class ReadOptions:
         """Tell whether the user wants a column cut."""
         if column.name in self.cut:
             return True
-        return column.name in self.cut_numbers and column.numbers(self.missing_texts) is not None
+        numbers = column.numbers(self.missing_texts) if column.name in self.cut_numbers else None
+        return numbers is not None and not np.isnan(numbers).all()
 
     def expected(self, name: str) -> tuple[str, ...] | None:
         """Return what a column with declared levels is to hold: their labels or, as codes, "0" to "r-1"."""
@@ -273,7 +278,7 @@ def _missing_dealt_with(coded: Coded, column: Column, options: ReadOptions, prob
     if not len(coded.codes) or int(coded.codes.max()) < size:
         return True
     gone = coded.codes == size
-    if gone.all():
+    if gone.all() and not options.gaps:
         problems.add(coded.name, f"holds no values: all {len(gone):,} rows are missing")
         return False
     if options.missing == "error" or (options.missing == "level" and not add_missing(coded, options)):
@@ -291,11 +296,11 @@ def add_missing(coded: Coded, options: ReadOptions) -> bool:
         False if the declaration has no such level and may not be added to.
     """
     declared = options.declared.get(coded.name)
-    for label in ("<missing>", "NA"):
+    for label in MISSING_LEVELS:
         if declared is not None and label in declared:
             coded.codes = np.where(coded.codes == len(declared), declared.index(label), coded.codes)
             return True
-    if declared is not None and options.closed:
+    if declared is not None and options.closed and not options.gaps:
         return False
     coded.levels = (*coded.levels, "<missing>" if "NA" in coded.levels else "NA")
     return True

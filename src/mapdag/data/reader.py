@@ -140,6 +140,7 @@ def read(
     options = ReadOptions(
         declared=declared,
         closed=like is not None,
+        gaps=getattr(like, "gaps", False),
         codes=codes,
         missing=missing,
         missing_values=texts_for_missing(missing_values),

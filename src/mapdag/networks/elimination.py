@@ -1,17 +1,19 @@
 """Exact queries by variable elimination: what matters, in which order, and the sums themselves.
 
-A factor is an array with one axis per node, the nodes being positions. Factors of nodes that are neither asked for,
-nor evidence, nor ancestors of either sum to one and are left out (barren nodes). What is left falls apart into
-components once the evidence is put in; those without a node that is asked for are d-separated from the question, and
-only tell whether the evidence is possible at all. The order of elimination is greedy, by two rules, whichever turns out
-cheaper.
+Factors of nodes that are neither asked for, nor evidence, nor ancestors of either sum to one and are left out (barren
+nodes). What is left falls apart into components once the evidence is put in; those without a node that is asked for are
+d-separated from the question, and only tell whether the evidence is possible at all. The order of elimination is greedy,
+by two rules, whichever turns out cheaper.
+
+Elimination leaves a bucket for each node: all that mentioned it when its turn came, and the message that remained.
+Buckets are the cliques of a junction tree, which `propagation` goes back through to find the distributions of all nodes.
 """
 
 from __future__ import annotations
 
 import contextlib
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -20,21 +22,52 @@ from mapdag.graphs.acyclicity import reachable
 from mapdag.graphs.masks import mask_of, members
 from mapdag.networks.cpts import Floats, refuse_undefined
 from mapdag.networks.distribution import Distribution, level_code
+from mapdag.networks.factors import NOTHING, Factor, Families, eliminated, normalised, onto, product
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from mapdag.networks.network import BayesianNetwork
 
 Neighbours: TypeAlias = "dict[int, set[int]]"
 Rule: TypeAlias = "Callable[[int, Neighbours, Sequence[int]], float]"
 
+MAX_ENTRIES = 2**27
+"""The most entries that intermediate tables may have, unless the user says otherwise: 1 GiB."""
 
-class Factor(NamedTuple):
-    """A non-negative function of a few nodes."""
 
-    nodes: tuple[int, ...]
-    values: Floats
+class Order(NamedTuple):
+    """An order of elimination, and what it costs."""
+
+    nodes: list[int]
+    largest: int  # the entries of its largest table
+    total: int  # the entries of all of its tables
+
+
+class Bucket(NamedTuple):
+    """What happens when a node is eliminated."""
+
+    node: int
+    factors: tuple[Factor, ...]  # all that mention it: tables, and messages of nodes before it
+    message: Factor  # what remains, a function of nodes that come later
+
+
+class Elimination(NamedTuple):
+    """What elimination finds, for every row of the evidence."""
+
+    buckets: list[Bucket]  # in the order of elimination
+    joint: Factor  # of the nodes that are kept
+    divided: Floats  # by row, the log of what it was divided by
+
+    @property
+    def log(self) -> Floats:
+        """By row, the log-probability of the evidence, or, of largest entries, of the best levels together with it."""
+        values = self.joint.values
+        with np.errstate(divide="ignore"):
+            log: Floats = self.divided + np.log(values.sum(axis=tuple(range(values.ndim - 1))))
+        return log
 
 
 def query(
@@ -44,7 +77,7 @@ def query(
     index = network.dag.index
     asked = (nodes,) if isinstance(nodes, str) else tuple(nodes)
     positions = [index.position(node) for node in asked]
-    observed = {index.position(node): level_code(network.levels, node, level) for node, level in evidence.items()}
+    known = codes_of(network, evidence)
     if not asked:
         raise ParameterError("nodes must name at least one node to ask for")
     if len(set(asked)) < len(asked):
@@ -52,29 +85,35 @@ def query(
     for node in asked:
         if node in evidence:
             raise ParameterError(f"{node!r} cannot be both asked for and evidence")
-    relevant, others = _components(_factors(network, positions, observed), set(positions))
-    cards = [len(network.levels[node]) for node in network.nodes]
+    families = Families(network)
+    needed = relevant_nodes(network, {*positions, *known}, "a query")
+    known = {**known, **families.constants(positions)}
+    relevant, others = _components([families.factor(i, known) for i in needed], set(positions))
     for component in others:
-        _check_possible(component, cards, max_entries)
-    joint = _eliminate(relevant, cards, positions, max_entries)
-    order = [joint.nodes.index(position) for position in positions]
-    values = joint.values.transpose(order)
-    return Distribution(asked, {node: network.levels[node] for node in asked}, values / values.sum())
+        _check_possible(component, families.cards, max_entries)
+    found = eliminate(relevant, families.cards, positions, max_entries)
+    refuse_impossible(found.log)
+    values = normalised(onto(found.joint, positions))[..., 0]
+    return Distribution(asked, {node: network.levels[node] for node in asked}, values)
 
 
-def _factors(network: BayesianNetwork, asked: Sequence[int], observed: Mapping[int, int]) -> list[Factor]:
-    """Return the tables that matter, with the evidence put in."""
-    dag = network.dag
-    start = mask_of({*asked, *observed})
-    needed = [network.nodes[i] for i in members(reachable(dag.parent_masks, start))]
-    refuse_undefined({node: network.cpts[node] for node in needed}, "a query")
-    factors = []
-    for node in needed:
-        family = [dag.index.position(name) for name in (*dag.parents(node), node)]
-        where = [observed.get(i, slice(None)) for i in family]
-        kept = tuple(i for i in family if i not in observed)
-        factors.append(Factor(kept, np.asarray(network.cpts[node][tuple(where)])))
-    return factors
+def codes_of(network: BayesianNetwork, evidence: Mapping[str, str]) -> dict[int, NDArray[np.intp]]:
+    """Return evidence as a single row of codes."""
+    position = network.dag.index.position
+    return {position(node): np.array([level_code(network.levels, node, evidence[node])]) for node in evidence}
+
+
+def relevant_nodes(network: BayesianNetwork, start: Iterable[int], what: str) -> list[int]:
+    """Return the nodes whose tables `what` needs: these nodes and their ancestors."""
+    needed = members(reachable(network.dag.parent_masks, mask_of(start)))
+    refuse_undefined({network.nodes[i]: network.cpts[network.nodes[i]] for i in needed}, what)
+    return needed
+
+
+def refuse_impossible(log: Floats) -> None:
+    """Refuse evidence of probability zero, given the log of it."""
+    if np.isneginf(log).any():
+        raise NetworkError("the evidence has probability zero under this network")
 
 
 def _components(factors: list[Factor], asked: set[int]) -> tuple[list[Factor], list[list[Factor]]]:
@@ -102,57 +141,48 @@ def _check_possible(factors: list[Factor], cards: Sequence[int], max_entries: in
     if all(factor.values.all() for factor in factors):
         return
     with contextlib.suppress(CapacityError):
-        _eliminate(factors, cards, (), max_entries)
+        refuse_impossible(eliminate(factors, cards, (), max_entries).log)
 
 
-def _eliminate(factors: list[Factor], cards: Sequence[int], kept: Sequence[int], max_entries: int) -> Factor:
-    """Multiply all factors and sum over all nodes that are not kept; up to a constant."""
-    order, largest = best_order([factor.nodes for factor in factors], cards, kept)
-    if largest > max_entries:
+def eliminate(factors: list[Factor], cards: Sequence[int], kept: Sequence[int], max_entries: int) -> Elimination:
+    """Multiply all factors and sum over all nodes that are not kept, after a look at the size of the tables."""
+    order = best_order([factor.nodes for factor in factors], cards, kept)
+    check_capacity(order.largest, max_entries)
+    return run(factors, order.nodes)
+
+
+def check_capacity(entries: int, max_entries: int, what: str = "this query would need a table") -> None:
+    """Refuse tables that are too large, before they are made."""
+    if entries > max_entries:
         raise CapacityError(
-            f"this query would need a table of {largest:,} entries ({largest * 8 / 2**30:,.1f} GiB), more than "
-            f"max_entries={max_entries:,}: the part of the network it involves is too densely connected (its treewidth "
-            "is too large); ask for fewer nodes, give evidence that cuts it apart, or estimate from a sample"
+            f"{what} of {entries:,} entries ({entries * 8 / 2**30:,.1f} GiB), more than max_entries={max_entries:,}: "
+            "the part of the network it involves is too densely connected (its treewidth is too large); ask for fewer "
+            "nodes, give evidence that cuts it apart, or estimate from a sample"
         )
-    factors = list(factors)
-    for node in order:
-        bucket = [factor for factor in factors if node in factor.nodes]
-        factors = [factor for factor in factors if node not in factor.nodes]
-        factors.append(_product(bucket, node))
-    return _product(factors, None)
 
 
-def _product(factors: Sequence[Factor], summed: int | None) -> Factor:
-    """Multiply factors, small ones first, and sum over one node in the last step."""
-    first, *others = sorted(factors, key=lambda factor: factor.values.size)
-    if not others:
-        return _scaled(_contract([first], summed))
-    for factor in others[:-1]:
-        first = _scaled(_contract([first, factor], None))
-    return _scaled(_contract([first, others[-1]], summed))
+def run(factors: Iterable[Factor], order: Sequence[int], *, largest: bool = False) -> Elimination:
+    """Eliminate nodes in this order by sums, or by taking the largest; the others are kept."""
+    place = {node: position for position, node in enumerate(order)}
+    waiting: list[list[Factor]] = [[] for _ in range(len(order) + 1)]  # for their first node to be eliminated
 
+    def put(factor: Factor) -> None:
+        waiting[min((place.get(node, len(order)) for node in factor.nodes), default=len(order))].append(factor)
 
-def _contract(factors: Sequence[Factor], summed: int | None) -> Factor:
-    """Multiply one or two factors and sum over one node, without storing the product."""
-    nodes = tuple(dict.fromkeys(node for factor in factors for node in factor.nodes))
-    letters = {node: letter for letter, node in enumerate(nodes)}
-    kept = tuple(node for node in nodes if node != summed)
-    operands: list[Any] = []
     for factor in factors:
-        operands += [factor.values, [letters[node] for node in factor.nodes]]
-    return Factor(kept, np.asarray(np.einsum(*operands, [letters[node] for node in kept])))
+        put(factor)
+    buckets, log = [], NOTHING
+    for node, mine in zip(order, waiting, strict=False):
+        message, lost = eliminated(mine, node, largest=largest)
+        log = log + lost
+        buckets.append(Bucket(node, tuple(mine), message))
+        put(message)
+    joint, lost = product(waiting[-1] or [Factor((), np.ones(1))])
+    return Elimination(buckets, joint, log + lost)
 
 
-def _scaled(factor: Factor) -> Factor:
-    """Divide by the largest entry, so that many small probabilities do not vanish; all zero means impossible."""
-    largest = float(factor.values.max())
-    if largest <= 0 or not math.isfinite(largest):
-        raise NetworkError("the evidence has probability zero under this network")
-    return Factor(factor.nodes, factor.values / largest)
-
-
-def best_order(scopes: Iterable[Sequence[int]], cards: Sequence[int], kept: Sequence[int]) -> tuple[list[int], int]:
-    """Return an order of elimination, and the entries of the largest table that it leads to.
+def best_order(scopes: Iterable[Sequence[int]], cards: Sequence[int], kept: Sequence[int]) -> Order:
+    """Return an order of elimination, and what it costs.
 
     Parameters
     ----------
@@ -166,12 +196,11 @@ def best_order(scopes: Iterable[Sequence[int]], cards: Sequence[int], kept: Sequ
     Examples
     --------
     >>> best_order([(0, 1), (1, 2), (2, 3)], [2, 3, 2, 2], kept=[0])
-    ([3, 2, 1], 6)
+    Order(nodes=[3, 2, 1], largest=6, total=16)
     """
     graph = _interaction_graph(scopes)
-    runs = [_greedy(graph, cards, set(kept), rule) for rule in (_weight, _fill)]
-    order, _, largest = min(runs, key=lambda run: run[1])
-    return order, max(largest, math.prod(cards[node] for node in kept))
+    best = min((_greedy(graph, cards, set(kept), rule) for rule in (_weight, _fill)), key=lambda order: order.total)
+    return best._replace(largest=max(best.largest, math.prod(cards[node] for node in kept)))
 
 
 def _interaction_graph(scopes: Iterable[Sequence[int]]) -> Neighbours:
@@ -200,8 +229,8 @@ def _fill(node: int, graph: Neighbours, cards: Sequence[int]) -> float:
     return total
 
 
-def _greedy(graph: Neighbours, cards: Sequence[int], kept: set[int], rule: Rule) -> tuple[list[int], int, int]:
-    """Eliminate the cheapest node again and again; return the order, the total and the largest number of entries."""
+def _greedy(graph: Neighbours, cards: Sequence[int], kept: set[int], rule: Rule) -> Order:
+    """Eliminate the cheapest node again and again; return the order and its cost."""
     graph = {node: set(neighbours) for node, neighbours in graph.items()}
     costs = {node: rule(node, graph, cards) for node in sorted(graph) if node not in kept}
     order, total, largest = [], 0, 0
@@ -219,4 +248,4 @@ def _greedy(graph: Neighbours, cards: Sequence[int], kept: set[int], rule: Rule)
         for other in neighbours.union(*(graph[other] for other in neighbours)):
             if other in costs:
                 costs[other] = rule(other, graph, cards)
-    return order, total, largest
+    return Order(order, largest, total)

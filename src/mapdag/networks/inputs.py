@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mapdag.data import Dataset, read
+from mapdag.data.levels import MISSING_LEVELS
 from mapdag.data.problems import listed
 from mapdag.data.source import open_source
 from mapdag.errors import DataError
@@ -26,13 +27,44 @@ _SHOWN = 5
 
 @dataclass(frozen=True)
 class _Like:
-    """Levels and cuts as `read` takes them from a network."""
+    """Levels and cuts as `read` takes them from a network, and whether it may add a level for missing values."""
 
     levels: Mapping[str, Sequence[str]]
     cuts: Mapping[str, tuple[float, ...]]
+    gaps: bool
 
 
-def needed_columns(data: Any, nodes: Sequence[str], network: BayesianNetwork | None = None) -> Dataset:
+@dataclass(frozen=True)
+class Evidence:
+    """What the rows of a table tell about some nodes."""
+
+    n_rows: int
+    codes: Mapping[str, Codes]  # of the nodes that the table has columns of; whatever where nothing is known
+    known: Mapping[str, NDArray[np.bool_]]  # of those that are not known in every row, whether they are
+
+
+def rows_as_evidence(data: Any, nodes: Sequence[str], network: BayesianNetwork) -> Evidence:
+    """Return what a table tells about some nodes; columns may be absent, and cells empty.
+
+    In a dataset, gaps are the level that `read` makes of missing values, where the network has no such level; one that
+    was learned with it knows what it means that a value is missing.
+    """
+    table = needed_columns(data, nodes, network, gaps=True)
+    names = [node for node in nodes if node in table.levels]
+    levels = {}
+    for name in names:
+        own = network.levels[name]
+        gaps = [label for label in MISSING_LEVELS if label in table.levels[name] and label not in own]
+        levels[name] = (*own, *gaps)
+    codes = matched_codes(levels, table, names)
+    known = {name: codes[name] < len(network.levels[name]) for name in names if levels[name] != network.levels[name]}
+    partly = {name: mine for name, mine in known.items() if not mine.all()}
+    return Evidence(table.n_rows, codes, partly)
+
+
+def needed_columns(
+    data: Any, nodes: Sequence[str], network: BayesianNetwork | None = None, *, gaps: bool = False
+) -> Dataset:
     """Return a dataset as it is, and of any other table the columns of these nodes.
 
     Columns without a node are not even looked at, whatever they hold.
@@ -46,6 +78,8 @@ def needed_columns(data: Any, nodes: Sequence[str], network: BayesianNetwork | N
     network : BayesianNetwork, optional
         Has the only levels that these columns may have, observed or not, and where numbers are cut into them; by
         default, levels are what `read` finds.
+    gaps : bool
+        Whether columns may be absent and values missing; the latter then are a level, as with `missing="level"`.
 
     Raises
     ------
@@ -53,11 +87,15 @@ def needed_columns(data: Any, nodes: Sequence[str], network: BayesianNetwork | N
         If a node has no column, or a column cannot be used.
     """
     if isinstance(data, Dataset):
-        _refuse_missing(nodes, data.names)
+        if not gaps:
+            _refuse_missing(nodes, data.names)
         return data
     source = _readable_twice(data)
     table = open_source(source)
-    _refuse_missing(nodes, table.names)
+    if gaps:
+        nodes = [node for node in nodes if node in set(table.names)]
+    else:
+        _refuse_missing(nodes, table.names)
     if not nodes:
         return Dataset._trusted((), {}, np.empty((0, table.n_rows), dtype=np.uint8), None)  # noqa: SLF001
     others = [name for name in dict.fromkeys(table.names) if name not in set(nodes)]
@@ -65,9 +103,9 @@ def needed_columns(data: Any, nodes: Sequence[str], network: BayesianNetwork | N
     like = None
     if network is not None:
         cuts = {node: edges for node, edges in network.cuts.items() if node in nodes}
-        like = _Like({node: _at_least_two(network.levels[node]) for node in nodes}, cuts)
+        like = _Like({node: _at_least_two(network.levels[node]) for node in nodes}, cuts, gaps)
     try:
-        return read(source, like=like, drop=others)
+        return read(source, like=like, drop=others, missing="level" if gaps else "error")
     except DataError as error:
         told = "\n(options of mapdag.read: read the table with them, and pass what it returns)"
         raise DataError(*error.parts, told) from error

@@ -326,7 +326,7 @@ class BayesianNetwork(Drawable, Tabular):
         >>> asia.predict({"smoke": ["yes"], "either": ["yes"], "tub": ["no"]}, "lung").tolist()
         ['yes']
         """
-        from mapdag.networks.likelihood import predict
+        from mapdag.networks.prediction import predict
 
         return predict(self, data, node)
 
@@ -350,7 +350,7 @@ class BayesianNetwork(Drawable, Tabular):
         array([[0., 1.],
                [0., 1.]])
         """
-        from mapdag.networks.likelihood import predict_proba
+        from mapdag.networks.prediction import predict_proba
 
         return predict_proba(self, data, node)
 
