@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from mapdag.io import read_arcs, read_graph, read_network, write_graph, write_network, write_table
     from mapdag.networks import CPT, BayesianNetwork, Distribution, fit, kl_divergence
     from mapdag.objective import Score, parse, score
-    from mapdag.predictions import Metrics, metrics
+    from mapdag.predictions import Metrics, evaluate, metrics
     from mapdag.priors import CS, MU, VSP, LogLinear, MaxParents, Support, U
     from mapdag.reference import catalogue, network
     from mapdag.resamples import Bootstrap, bootstrap
@@ -88,6 +88,7 @@ __all__ = [
     "discretize",
     "eBIC",
     "errors",
+    "evaluate",
     "fNML",
     "fit",
     "hamming",
@@ -125,7 +126,7 @@ _HOME = {
     "mapdag.io": "read_arcs read_graph read_network write_graph write_network write_table",
     "mapdag.networks": "CPT BayesianNetwork Distribution fit kl_divergence",
     "mapdag.objective": "Score parse score",
-    "mapdag.predictions": "Metrics metrics",
+    "mapdag.predictions": "Metrics evaluate metrics",
     "mapdag.priors": "CS MU VSP LogLinear MaxParents Support U",
     "mapdag.reference": "catalogue network",
     "mapdag.resamples": "Bootstrap bootstrap",

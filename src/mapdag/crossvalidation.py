@@ -13,7 +13,7 @@ from mapdag.data import as_dataset
 from mapdag.errors import ParameterError, Setting
 from mapdag.networks import fit
 from mapdag.objective import parse
-from mapdag.predictions import Metrics
+from mapdag.predictions import Metrics, evaluate
 from mapdag.search import Plan
 from mapdag.tables import Column, Table, Tabular
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from mapdag.contracts import Likelihood, Objective
     from mapdag.data import Dataset
-    from mapdag.networks import BayesianNetwork
     from mapdag.search import SearchOptions
 
     Floats = NDArray[np.float64]
@@ -174,19 +173,12 @@ def cross_validate(
             network = fit(result.dag, train, alpha=alpha)
             scores[i, held_out] = network.log_likelihood(test)
             if target is not None:
-                predictions[i].append(_judged(network, test, target))
+                predictions[i].append(evaluate(network, test, target))
             arcs[i, held_out] = result.dag.n_arcs
         if progress is not None:
             progress(held_out + 1, folds)
     found = () if target is None else tuple(map(tuple, predictions))
     return CrossValidation(goals, scores, arcs, rows, target, found)
-
-
-def _judged(network: BayesianNetwork, test: Dataset, target: str) -> Metrics:
-    """Predict the target in held-out rows, which have the levels of the network."""
-    weights = np.ones(test.n_rows) if test.weights is None else test.weights.astype(np.float64)
-    probabilities = network.predict_proba(test, target)
-    return Metrics(network.levels[target], test.column(target).astype(np.intp), probabilities, weights)
 
 
 def _parts(data: Dataset, folds: int, rng: np.random.Generator) -> Iterator[tuple[Dataset, Dataset]]:

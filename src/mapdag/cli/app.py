@@ -11,7 +11,7 @@ from typing import Annotated, NoReturn
 import typer
 
 import mapdag
-from mapdag.cli import diagnosis, networks, searches, study, theory
+from mapdag.cli import diagnosis, networks, predictions, searches, study, theory
 from mapdag.cli.messages import Warnings, in_flags
 from mapdag.errors import MapdagError, MapdagWarning
 
@@ -40,7 +40,7 @@ def _root(
     del version
 
 
-for module in (searches, networks, diagnosis, theory):
+for module in (searches, networks, predictions, diagnosis, theory):
     for command in module.COMMANDS:
         app.command(command.__name__)(command)
 app.add_typer(study.app, name="study")

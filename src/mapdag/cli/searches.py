@@ -127,8 +127,8 @@ def cv(
     table = read_table()
     with live_line(quiet=json) as show:
         tell = count_line(show, "folds")
-        given = {"target": target, "folds": folds, "alpha": alpha}
-        found = md.cross_validate(table, score, **given, progress=tell, **search(table))
+        given: dict[str, Any] = {"target": target, "folds": folds, "alpha": alpha, **search(table)}
+        found = md.cross_validate(table, score, progress=tell, **given)
     judged = [] if target is None else found.metrics
     if not json:
         typer.echo(str(found))

@@ -18,6 +18,7 @@ from mapdag.data.columns import from_any
 from mapdag.data.levels import ReadOptions, meanings_of
 from mapdag.data.problems import listed
 from mapdag.errors import DataError
+from mapdag.networks.propagation import first_best
 from mapdag.predictions.curves import ROC, Calibration, mean
 from mapdag.tables import SHOWN, Column, Table, Tabular
 
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-_TIE = 1e-12  # relative: as in `BayesianNetwork.predict`, levels that differ by rounding only are equally probable
 _FIGURES = {
     "accuracy": "accuracy",
     "balanced_accuracy": "balanced accuracy",
@@ -95,10 +95,8 @@ class Metrics(Tabular):
 
     @cached_property
     def _predicted(self) -> NDArray[np.intp]:
-        """The most probable level of every row that can be judged; of equals, the first."""
-        probabilities = self._judged[1]
-        best = probabilities.max(axis=1, keepdims=True, initial=0.0)
-        return np.argmax(probabilities >= best * (1 - _TIE), axis=1)
+        """The most probable level of every row that can be judged."""
+        return most_probable(self._judged[1])
 
     # Figures ---------------------------------------------------------------------------------------------------
 
@@ -107,7 +105,8 @@ class Metrics(Tabular):
         """Rows by actual level (first axis) and predicted level (second axis)."""
         actual, _, weights = self._judged
         size = len(self.levels)
-        return np.bincount(actual * size + self._predicted, weights, size * size).reshape(size, size)
+        counts = np.bincount(actual * size + self._predicted, weights, size * size)
+        return counts.astype(np.float64).reshape(size, size)
 
     @property
     def accuracy(self) -> float:
@@ -256,6 +255,19 @@ class Metrics(Tabular):
     def _code(self, level: Any) -> int:
         (code,) = codes_of([level], self.levels, "level")
         return int(code)
+
+
+def most_probable(probabilities: Floats) -> NDArray[np.intp]:
+    """Return the code of the most probable level of every row; of equals, the first; -1 in rows that are NaN.
+
+    Examples
+    --------
+    >>> most_probable(np.array([[0.2, 0.8], [0.5, 0.5], [np.nan, np.nan]]))
+    array([ 1,  0, -1])
+    """
+    impossible = np.isnan(probabilities[:, 0])
+    best = first_best(0, np.where(impossible[:, np.newaxis], 0.0, probabilities).T)
+    return np.where(impossible, -1, best)
 
 
 def codes_of(values: Any, levels: tuple[str, ...], what: str) -> NDArray[np.intp]:

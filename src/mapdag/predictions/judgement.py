@@ -1,4 +1,4 @@
-"""`metrics`: any actual levels and probabilities, checked and put together."""
+"""`evaluate` and `metrics`: predictions of a network, or any others, put beside what turned out to be the case."""
 
 from __future__ import annotations
 
@@ -7,19 +7,58 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mapdag.data import Dataset
 from mapdag.data.columns import from_any
 from mapdag.data.labels import label_list, ordered
 from mapdag.data.levels import ReadOptions, meanings_of
 from mapdag.data.problems import listed, rows_text
-from mapdag.errors import ParameterError, Setting
+from mapdag.errors import DataError, ParameterError, Setting
+from mapdag.networks.inputs import rows_as_evidence
 from mapdag.predictions.figures import Metrics, codes_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from mapdag.networks import BayesianNetwork
+
     Floats = NDArray[np.float64]
 
 _SUM = 1e-6  # how far from one the probabilities of a row may add up
+
+
+def evaluate(network: BayesianNetwork, data: Any, target: str) -> Metrics:
+    """Predict a column of a table from the others by a network, and judge the predictions by what the column holds.
+
+    Parameters
+    ----------
+    network : BayesianNetwork
+    data : Dataset, or any table that `mapdag.read` takes
+        As for `BayesianNetwork.predict_proba`; the rows of a dataset count by their weights. Rows in which the target
+        is missing are not judged.
+    target : str
+        A node, and a column.
+
+    Returns
+    -------
+    Metrics
+
+    Examples
+    --------
+    >>> import mapdag as md
+    >>> asia = md.network("asia")
+    >>> round(md.evaluate(asia, asia.sample(1000, seed=1), "lung").accuracy, 3)
+    0.998
+    """
+    network.dag.index.position(target)  # an unknown name gets a suggestion
+    found = rows_as_evidence(data, [target], network)
+    if target not in found.codes:
+        raise DataError(f"the data have no column {target!r} to judge predictions by")
+    actual = found.codes[target].astype(np.intp)
+    if target in found.known:
+        actual = np.where(found.known[target], actual, -1)
+    weights = data.weights if isinstance(data, Dataset) else None
+    probabilities = network.predict_proba(data, target)
+    return Metrics(network.levels[target], actual, probabilities, _checked_weights(weights, found.n_rows))
 
 
 def metrics(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from sklearn.utils.validation import (
 
 from mapdag.data import Dataset, read
 from mapdag.data.labels import text_of
-from mapdag.errors import ParameterError
+from mapdag.errors import ParameterError, Setting
 from mapdag.networks import fit
 from mapdag.objective import DEFAULT
 from mapdag.search import learn
@@ -214,23 +215,19 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         if len(set(texts)) < len(texts) or "" in texts:
             texts = [str(code) for code in range(len(texts))]
         if features is None:
-            return Dataset(
-                (self.target_,),
-                {self.target_: texts},
-                codes[np.newaxis],
-                None if weights is None else weights[weights > 0],
-            )
+            left = None if weights is None else weights[weights > 0]
+            return Dataset.from_codes(codes[:, np.newaxis], names=[self.target_], levels=[texts], weights=left)
         if self.target_ in features.names:
             raise ParameterError(
-                f"target must be a name that no column of X has, got {self.target_!r}: pass target= another"
+                f"target must be a name that no column of X has, got {self.target_!r}: pass ", Setting("target", "...")
             )
-        return Dataset(
-            (*features.names, self.target_),
-            {**features.levels, self.target_: texts},  # type: ignore[dict-item]  # texts become tuples
-            np.vstack([features.codes, codes]),
-            features.weights,
-            features.codings,
+        whole = Dataset.from_codes(
+            np.vstack([features.codes, codes]).T,
+            names=[*features.names, self.target_],
+            levels={**features.levels, self.target_: texts},
+            weights=features.weights,
         )
+        return replace(whole, codings=features.codings)
 
     def _augmentation(self, data: Dataset) -> list[tuple[str, str]]:
         """Return the arcs from the target to all features, if these are wanted."""
