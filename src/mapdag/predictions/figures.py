@@ -231,7 +231,7 @@ class Metrics(Tabular):
         return Table(columns, "predicted, by actual level", index=1)
 
     def __str__(self) -> str:
-        return f"{self.to_table()}\n\n{self.by_level(SHOWN)}"
+        return f"{self.to_table()}\n{self.by_level(SHOWN)}"
 
     def _repr_html_(self) -> str:
         return self.to_table()._repr_html_() + self.by_level(SHOWN)._repr_html_()

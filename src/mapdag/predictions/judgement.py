@@ -101,7 +101,6 @@ def metrics(
     Brier score        0.1097  0.2428
     AUC                0.8803  0.5000
     calibration error  0.0152  0.0000
-    <BLANKLINE>
     level  rows  predicted  precision  recall     auc
     yes     415        472     0.8008  0.9108  0.8803
     no      585        528     0.9299  0.8393  0.8803
