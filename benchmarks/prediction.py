@@ -57,14 +57,21 @@ PROBLEMS = (
     Problem("Hdma", "deny", seen=True),
     Problem("Participation", "lfp", seen=True),
     Problem("turnout", "vote", seen=True),
-    Problem("Benefits", "ui"),
+    Problem("Benefits", "ui", seen=True),
+    Problem("Cowles", "volunteer", seen=True),
+    Problem("vote92", "vote", seen=True),
+    Problem("Housing", "airco", seen=True),
+    Problem("azpro", "procedure", seen=True),
+    Problem("Pima.te", "type", seen=True),
+    Problem("Treatment", "treat", seen=True),
+    Problem("birthwt", "low", ("bwt",)),  # the weight itself tells whether it is low
     Problem("HI", "hhi"),
-    Problem("Cowles", "volunteer"),
-    Problem("vote92", "vote"),
-    Problem("Housing", "airco"),
-    Problem("azpro", "procedure"),
-    Problem("Pima.te", "type"),
-    Problem("Treatment", "treat"),
+    Problem("Mathlevel", "mathlevel"),
+    Problem("medpar", "died", ("provnum",)),
+    Problem("Melanoma", "status"),
+    Problem("nwtco", "rel", ("seqno",)),
+    Problem("Womenlf", "partic"),
+    Problem("Yogurt", "choice", ("id",)),
 )
 
 
@@ -120,21 +127,11 @@ def network(**options: Any) -> Callable[[Any], Any]:
     return lambda _: BayesianNetworkClassifier(**options)
 
 
-def tuned(_: Any) -> Any:
-    from sklearn.model_selection import GridSearchCV, StratifiedKFold
-
-    from mapdag.sklearn import BayesianNetworkClassifier
-
-    inner = StratifiedKFold(3, shuffle=True, random_state=0)  # some of the tables are sorted
-    grid = {"structure": ["augmented", "free"], "alpha": [1, 10, 100]}
-    return GridSearchCV(BayesianNetworkClassifier(), grid, cv=inner, scoring="neg_log_loss")
-
-
 def contenders() -> dict[str, Callable[[Any], Any]]:
     return {
         NETWORK: network(),
         FREE: network(structure="free"),
-        TUNED: tuned,
+        AUGMENTED: network(structure="augmented"),
         NAIVE: naive_bayes,
         LOGISTIC: logistic_regression,
     }
@@ -160,7 +157,7 @@ def measure(settings: Settings) -> tuple[list[Table], list[Target], Any]:
     raw: dict[str, dict[str, dict[str, float]]] = {}
     folds: dict[str, dict[str, list[Metrics]]] = {}
     rows = []
-    for problem in PROBLEMS[1:5] if settings.quick else PROBLEMS:
+    for problem in (*PROBLEMS[1:3], *PROBLEMS[-2:]) if settings.quick else PROBLEMS:
         features, target = load(problem)
         folds[problem.name] = {name: judge(make, features, target) for name, make in contenders().items()}
         pooled = {name: Metrics.pooled(found) for name, found in folds[problem.name].items()}
@@ -184,8 +181,8 @@ def measure(settings: Settings) -> tuple[list[Table], list[Target], Any]:
         "Tables",
         ("table", "target", "rows", "features", "classes", "accuracy of a guess", "its log loss", "seen before"),
         tuple(rows),
-        "Complete rows. A guess: always the shares of the classes. Seen before: the classifier's defaults (structure, "
-        "bins, alpha) were chosen with a look at its results on these tables; the others were tried afterwards.",
+        "Complete rows. A guess: always the shares of the classes. Seen before: it was decided with a look at these "
+        "tables how the classifier chooses its structure and alpha, and into how many bins it cuts numbers.",
     )
     seen = {problem.name: problem.seen for problem in PROBLEMS}
     return [tables, *figures(raw, seen), verdicts(folds)], targets(raw, seen), raw
@@ -209,7 +206,7 @@ def figures(raw: dict[str, dict[str, dict[str, float]]], seen: dict[str, bool]) 
 def verdicts(folds: dict[str, dict[str, list[Metrics]]]) -> Table:
     """In how many tables the network is clearly better or worse: by more than two standard errors over the folds."""
     rows = []
-    for mine in (NETWORK, FREE, TUNED):
+    for mine in (NETWORK, FREE, AUGMENTED):
         for other in (NAIVE, LOGISTIC):
             cells = []
             for figure in FIGURES:
@@ -248,8 +245,8 @@ if __name__ == "__main__":
         "prediction",
         "Predicting a column",
         f"The classifier of `mapdag.sklearn` on public tables, {FOLDS}-fold cross-validation, the same folds for all; "
-        "figures over all held-out rows. Network: with its defaults. Free: without the arcs from the target to all "
-        "features. Tuned: structure and alpha chosen by a grid search within the training rows. Naive Bayes: "
+        "figures over all held-out rows. Network: with its defaults, which choose structure and alpha by the training "
+        "rows. Free, augmented: with one structure. Naive Bayes: "
         f"scikit-learn's `CategoricalNB`, numbers cut at quantiles into {BINS} bins. Logistic regression: numbers "
         "scaled, categories one-hot.",
         measure,

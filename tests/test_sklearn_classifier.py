@@ -17,6 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import mapdag as md
 from mapdag.errors import DataError, ParameterError
 from mapdag.sklearn import BayesianNetworkClassifier
+from mapdag.sklearn.choice import left_out_loss
 
 pytestmark = pytest.mark.filterwarnings("ignore::mapdag.errors.MapdagWarning")
 
@@ -25,7 +26,7 @@ EXPECTED = {}
 
 
 @parametrize_with_checks(
-    [BayesianNetworkClassifier(n_jobs=1), BayesianNetworkClassifier(structure="free", n_jobs=1)],
+    [BayesianNetworkClassifier(n_jobs=1), BayesianNetworkClassifier(structure="augmented", alpha=1, n_jobs=1)],
     expected_failed_checks=lambda _: EXPECTED,
 )
 def test_scikit_learns_own_checks_pass(estimator, check):
@@ -53,15 +54,60 @@ def test_a_free_network_is_the_one_that_learn_finds(asia):
 
 def test_an_augmented_network_has_the_target_as_a_parent_of_all(asia):
     X, y = asia
-    model = BayesianNetworkClassifier().fit(X, y)
+    model = BayesianNetworkClassifier(structure="augmented").fit(X, y)
     assert set(model.dag_.children("dysp")) == set(X.columns)
-    naive = BayesianNetworkClassifier(max_parents=1).fit(X, y)
-    assert naive.dag_.n_arcs == X.shape[1]
+    assert model.dag_.n_arcs > X.shape[1]
+    naive = BayesianNetworkClassifier(structure="naive").fit(X, y)
+    assert naive.dag_.arcs == tuple(("dysp", name) for name in X.columns)
+
+
+def naive_loss(dag, data, target, alpha):
+    """Leave out the observations one by one, and fit the rest."""
+    weights = np.ones(data.n_rows) if data.weights is None else data.weights
+    total = 0.0
+    for row, weight in enumerate(weights):
+        left = weights.astype(float)
+        left[row] -= min(weight, 1)
+        rest = md.Dataset(data.names, data.levels, data.codes, left)
+        said = md.fit(dag, rest, alpha=alpha).predict_proba(data.take([row]), target)
+        total -= weight * np.log(said[0, data.column(target)[row]])
+    return total / weights.sum()
+
+
+@pytest.mark.parametrize("weights", [None, [1, 2, 3], [0.5, 1.5, 2.25]])
+def test_the_choice_is_made_by_rows_that_are_left_out(weights):
+    data = md.network("asia").sample(60, seed=1).select(["tub", "lung", "either", "xray", "dysp"])
+    if weights is not None:
+        data = md.Dataset(data.names, data.levels, data.codes, np.resize(weights, 60))
+    for arcs in (
+        [],
+        [("lung", "either")],
+        [("tub", "either"), ("lung", "either"), ("either", "xray"), ("xray", "dysp")],
+    ):
+        dag = md.DAG(data.names, arcs)
+        for target in ("either", "xray", "tub"):
+            found = left_out_loss(dag, data, target, [0.5, 10])
+            assert found == pytest.approx([naive_loss(dag, data, target, alpha) for alpha in (0.5, 10)])
+
+
+def test_what_predicts_best_is_chosen(asia):
+    X, y = asia
+    model = BayesianNetworkClassifier().fit(X, y)
+    data = model.result_.data
+    losses = {}
+    for structure in ("free", "augmented", "naive"):
+        dag = BayesianNetworkClassifier(structure=structure).fit(X, y).dag_
+        found = left_out_loss(dag, data, "dysp", (1, 3, 10, 30, 100))
+        losses |= {(structure, alpha): loss for alpha, loss in zip((1, 3, 10, 30, 100), found, strict=True)}
+    assert (model.structure_, model.alpha_) == min(losses, key=losses.get)
+    known = BayesianNetworkClassifier(forbidden=[("dysp", "asia")], alpha=4).fit(X, y)
+    assert (known.structure_, known.alpha_) == ("free", 4)
+    assert BayesianNetworkClassifier(max_parents=0).fit(X, y).dag_.n_arcs == 0
 
 
 def test_pruning_keeps_the_predictions_of_complete_rows(asia):
     X, y = asia
-    whole = BayesianNetworkClassifier(structure="free").fit(X, y)
+    whole = BayesianNetworkClassifier(structure="free", alpha=1).fit(X, y)
     pruned = clone(whole).set_params(prune=True).fit(X, y)
     blanket = set(whole.dag_.markov_blanket("dysp"))
     assert set(pruned.network_.nodes) == blanket | {"dysp"}
@@ -179,7 +225,7 @@ def test_constraints_reach_the_search(asia):
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"structure": "tree"}, "structure must be one of augmented, free"),
+        ({"structure": "tree"}, "structure must be one of auto, free, augmented, naive"),
         ({"missing": "drop"}, 'missing must be "level" or "error"'),
         ({"target": "smoke"}, "target must be a name that no column of X has"),
         ({"search": "magic"}, "search must be one of"),
@@ -203,7 +249,7 @@ def test_targets_that_are_no_classes_are_refused(asia):
 
 def test_grid_searches_pipelines_and_pickles_work(asia):
     X, y = asia
-    grid = {"objective": ["BDeu(1)", "MU(c=1)+BDs(1)"], "structure": ["free", "augmented"]}
+    grid = {"objective": ["BDeu(1)", "MU(c=1)+BDs(1)"], "structure": ["auto", "naive"]}
     search = GridSearchCV(BayesianNetworkClassifier(), grid, cv=3, scoring="neg_log_loss").fit(X, y)
     assert search.best_score_ < 0
     assert (pickle.loads(pickle.dumps(search)).predict(X) == search.predict(X)).all()

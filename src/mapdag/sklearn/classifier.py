@@ -18,12 +18,14 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from mapdag.checks import check_positive
 from mapdag.data import Dataset, read
 from mapdag.data.labels import text_of
 from mapdag.errors import ParameterError, Setting
 from mapdag.networks import fit
 from mapdag.objective import DEFAULT
 from mapdag.search import learn
+from mapdag.sklearn.choice import left_out_loss
 from mapdag.sklearn.tables import Survey, as_evidence, checked_table
 
 if TYPE_CHECKING:
@@ -36,7 +38,8 @@ if TYPE_CHECKING:
     from mapdag.search import Result
 
 _PASSED_ON = ("search", "forbidden", "tiers", "max_parents", "time_limit")
-_STRUCTURES = ("augmented", "free")
+_STRUCTURES = ("free", "augmented", "naive")
+_ALPHAS = (1.0, 3.0, 10.0, 30.0, 100.0)
 
 
 class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -50,10 +53,11 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
     ----------
     objective : str, Objective or Likelihood
         What the structure maximises: prior + likelihood.
-    structure : {"augmented", "free"}
-        "augmented": the target is a parent of every feature, as in naive Bayes, and the arcs among the features are
-        learned. "free": any graph; more telling, better calibrated, but features that matter little are left out, which
-        may cost accuracy.
+    structure : {"auto", "free", "augmented", "naive"}
+        "free": any graph; features that matter little are left out, which may cost accuracy. "augmented": the target is
+        a parent of every feature, and the arcs among the features are learned. "naive": no arcs among them, as in naive
+        Bayes. "auto": the one of these that predicts the target best in each row of the training data, its parameters
+        being estimated from all others; with `required`, `forbidden` or `tiers`, "free".
     search : {"orders", "hc", "tabu", "exact"}
         As in `mapdag.learn`.
     discretize : str, mapping, Cuts or None
@@ -71,8 +75,8 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         What the target is called in the graph: the name of y if it has one, else "y", unless given.
     prune : bool
         Keep only the Markov blanket of the target in `network_`: nothing else matters in rows without gaps.
-    alpha : float
-        Imaginary sample size of the parameters.
+    alpha : float, optional
+        Imaginary sample size of the parameters; chosen among 1, 3, 10, 30 and 100 in the same way unless given.
     random_state : int
         Seed of whatever is random.
     n_jobs : int, optional
@@ -88,6 +92,8 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         The graph that was learned, before pruning.
     result_ : Result
         All there is to know of the search.
+    structure_, alpha_ : str, float
+        What was chosen, or given.
     target_ : str
         The node that stands for y.
     n_features_in_ : int
@@ -100,11 +106,11 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
     >>> from mapdag.sklearn import BayesianNetworkClassifier
     >>> table = network("asia").sample(2000, seed=1).to_pandas()
     >>> X, y = table.drop(columns="dysp"), table["dysp"]
-    >>> model = BayesianNetworkClassifier(structure="free").fit(X[:1500], y[:1500])
+    >>> model = BayesianNetworkClassifier().fit(X[:1500], y[:1500])
     >>> round(model.score(X[1500:], y[1500:]), 3)
     0.862
-    >>> model.network_.dag.markov_blanket("dysp")
-    ('bronc', 'either')
+    >>> model.structure_, model.network_.dag.markov_blanket("dysp")
+    ('free', ('bronc', 'either'))
     >>> model.predict_proba(X[:2]).round(2)
     array([[0.19, 0.81],
            [0.93, 0.07]])
@@ -114,7 +120,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         self,
         *,
         objective: str | Objective | Likelihood = str(DEFAULT),
-        structure: str = "augmented",
+        structure: str = "auto",
         search: str = "orders",
         discretize: Any = "quantile(5)",
         missing: str = "level",
@@ -125,7 +131,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         time_limit: float | None = None,
         target: str | None = None,
         prune: bool = False,
-        alpha: float = 10.0,
+        alpha: float | None = None,
         random_state: int = 0,
         n_jobs: int | None = None,
     ) -> None:
@@ -157,8 +163,9 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         sample_weight : array, optional
             How many observations each row stands for.
         """
-        if self.structure not in _STRUCTURES:
-            raise ParameterError(f"structure must be one of {', '.join(_STRUCTURES)}, got {self.structure!r}")
+        if self.structure not in ("auto", *_STRUCTURES):
+            raise ParameterError(f"structure must be one of auto, {', '.join(_STRUCTURES)}, got {self.structure!r}")
+        alphas = _ALPHAS if self.alpha is None else (check_positive("alpha", self.alpha),)
         if self.missing not in {"level", "error"}:
             raise ParameterError(f'missing must be "level" or "error", got {self.missing!r}')
         called = getattr(y, "name", None)
@@ -172,12 +179,16 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
             )
         self.target_ = self.target if self.target is not None else str(called) if called else "y"
         data = self._with_target(self._features(table, weights, kept), codes[kept], weights)
-        options: dict[str, Any] = {name: getattr(self, name) for name in _PASSED_ON}
-        seed = 0 if self.random_state is None else self.random_state
-        required = [*self.required, *self._augmentation(data)]
-        self.result_: Result = learn(data, self.objective, required=required, seed=seed, threads=self.n_jobs, **options)
+        results = {structure: self._learned(data, structure) for structure in self._structures()}
+        losses = {
+            (structure, alpha): loss
+            for structure, result in results.items()
+            for alpha, loss in zip(alphas, left_out_loss(result.dag, data, self.target_, alphas), strict=True)
+        }
+        self.structure_, self.alpha_ = min(losses, key=losses.__getitem__)
+        self.result_: Result = results[self.structure_]
         self.dag_: DAG = self.result_.dag
-        self.network_: BayesianNetwork = fit(self._pruned(self.dag_), data, alpha=self.alpha)
+        self.network_: BayesianNetwork = fit(self._pruned(self.dag_), data, alpha=self.alpha_)
         return self
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
@@ -229,11 +240,24 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         )
         return replace(whole, codings=features.codings)
 
-    def _augmentation(self, data: Dataset) -> list[tuple[str, str]]:
-        """Return the arcs from the target to all features, if these are wanted."""
-        if self.structure == "free":
-            return []
-        return [(self.target_, name) for name in data.names if name != self.target_]
+    def _structures(self) -> Sequence[str]:
+        """Return the structures to choose from."""
+        if self.structure != "auto":
+            return (self.structure,)
+        # Who knows arcs does not want others; and what the target is a parent of has one.
+        known = any(map(tuple, (self.required, self.forbidden, self.tiers))) or self.max_parents == 0
+        return _STRUCTURES[:1] if known else _STRUCTURES
+
+    def _learned(self, data: Dataset, structure: str) -> Result:
+        """Learn the best graph of a structure."""
+        options: dict[str, Any] = {name: getattr(self, name) for name in _PASSED_ON}
+        required = list(self.required)
+        if structure != "free":
+            required += [(self.target_, name) for name in data.names if name != self.target_]
+        if structure == "naive":
+            options["max_parents"] = 1
+        seed = 0 if self.random_state is None else self.random_state
+        return learn(data, self.objective, required=required, seed=seed, threads=self.n_jobs, **options)
 
     def _pruned(self, dag: DAG) -> DAG:
         """Return the part of the graph that matters for the target, if that is wanted."""
