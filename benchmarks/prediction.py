@@ -25,13 +25,8 @@ FEW = 10  # distinct numbers up to which they are taken as categories, by all co
 BINS = 5  # of naive Bayes, as of the network
 FIGURES = {"accuracy": "Accuracy", "log_loss": "Log loss", "auc": "AUC", "ece": "Calibration error"}
 LOWER_IS_BETTER = ("log_loss", "ece")
-NETWORK, FREE, TUNED, NAIVE, LOGISTIC = (
-    "network",
-    "network, free",
-    "network, tuned",
-    "naive Bayes",
-    "logistic regression",
-)
+NETWORK, FREE, AUGMENTED = "network", "network, free", "network, augmented"
+NAIVE, LOGISTIC = "naive Bayes", "logistic regression"
 
 
 @dataclass(frozen=True)
