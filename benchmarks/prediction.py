@@ -225,7 +225,7 @@ def targets(raw: dict[str, dict[str, dict[str, float]]], seen: dict[str, bool]) 
     mine = [by for table, by in raw.items() if not seen[table]] or list(raw.values())
     return [
         Target(
-            f"log loss less than that of {other}, network with its defaults, mean over tables not seen before",
+            f"log loss below {other}'s, mean over tables not seen before",
             ">=",
             0,
             fmean(by[other]["log_loss"] - by[NETWORK]["log_loss"] for by in mine),
