@@ -60,7 +60,7 @@ PROBLEMS = (
     Problem("Pima.te", "type", seen=True),
     Problem("Treatment", "treat", seen=True),
     Problem("birthwt", "low", ("bwt",)),  # the weight itself tells whether it is low
-    Problem("HI", "hhi"),
+    Problem("HI", "hhi", seen=True),
     Problem("Mathlevel", "mathlevel"),
     Problem("medpar", "died", ("provnum",)),
     Problem("Melanoma", "status"),
