@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from mapdag.data.labels import CONTINUOUS, are_integral
+from mapdag.data.labels import are_integral
 from mapdag.data.levels import ReadOptions, meanings_of
 from mapdag.data.source import open_source
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from mapdag.data.columns import Column
     from mapdag.networks import BayesianNetwork
 
+_FEW = 10  # distinct whole numbers up to which they are taken as categories
 _MISSING = ("<missing>", "NA")  # levels that `read(missing="level")` gives to missing values
 
 
@@ -62,7 +63,7 @@ class Survey:
         numbers = numbers[~np.isnan(numbers)]
         if len(used) < 2:
             self.constant.append(column.name)
-        elif len(numbers) > 1 and (len(numbers) > CONTINUOUS or not are_integral(numbers)):
+        elif len(numbers) > 1 and (len(numbers) > _FEW or not are_integral(numbers)):
             self.numeric.append(column.name)
 
 
