@@ -109,6 +109,7 @@ def test_numbers_are_cut_as_the_network_has_them(run, tmp_path):
     assert json.loads(printed)["metrics"]["rows"] == 600
 
 
+@pytest.mark.filterwarnings("ignore:other programs cannot read")
 @pytest.mark.parametrize("suffix", [".bif", ".json"])
 def test_hostile_names_and_labels_survive(run, tmp_path, suffix):
     names = ["a,b", 'say "so"', "predicted_a,b", "naïve ☃"]
