@@ -62,9 +62,9 @@ class Check(Tabular):
     columns : tuple of ColumnCheck
         In the order of the table.
     options : dict
-        Options of `mapdag.read` and `mapdag.learn` that follow the advice: ``md.learn(table, **check.options)``.
+        Options of `mapdag.read` and `mapdag.learn` that follow the advice: ``md.learn(df, **check.options)``.
     code : str
-        The same as a line of Python.
+        The same as a line of Python, in which a table in memory is called `df`.
     command : str
         The same for a shell, where the table is a file.
     notes : tuple of str
@@ -78,9 +78,9 @@ class Check(Tabular):
     >>> table = {"id": range(40), "age": [20 + i * 7 % 53 for i in range(40)], "sex": ["f", "m"] * 20}
     >>> found = md.check(table)
     >>> [(column.name, column.kind) for column in found.columns]
-    [('id', 'index'), ('age', 'numeric'), ('sex', 'category')]
+    [('id', 'identifier'), ('age', 'numeric'), ('sex', 'category')]
     >>> found.code
-    'md.learn(table, discretize="quantile(2)", drop=["id"])'
+    'md.learn(df, discretize="quantile(2)", drop=["id"])'
     >>> md.read(table, **found.options).levels["sex"]
     ('f', 'm')
     """
@@ -188,7 +188,7 @@ def check(
     dose    category       2        0
     Freq    count          8        0  use as weights: counts the rows of an aggregated table
     <BLANKLINE>
-    md.learn(table, weights="Freq")
+    md.learn(df, weights="Freq")
     """
     dropped = _names(drop)
     declared = os.fspath(levels) if isinstance(levels, os.PathLike) else levels

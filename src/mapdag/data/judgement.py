@@ -32,13 +32,14 @@ FEW = 10
 #: Rows for each configuration of its parents that a family needs (the m of `mapdag.Support` in the default objective).
 SUPPORT = 3
 
-_ROWS_PER_CELL = 50
+_ROWS_PER_CELL = 100
 _THREE_BINS = 100
 _MOST_BINS = 5  # more make tables that nobody reads
 
 _SURELY_DISTINCT = 0.9  # of the rows have a text of their own: an identifier
 _DISTINCT = 0.95  # the same for whole numbers, which must also be dense: else they are amounts
 _DENSE = 1.1  # width of the range of an enumeration, in numbers that occur
+_LEAST_ROWS = 5  # of an identifier
 _REPEATED = 20  # rows per value from which a column called "..._id" holds codes of groups
 _DOZEN = 12  # distinct numbers from 0 or 1 on without gaps that are codes, given rows enough
 _SMALL_CODES = 20  # the same that may be codes
@@ -51,8 +52,8 @@ _INDEX_NAMES = re.compile(
     r"(unnamed: ?\d+|rownames?|row[._ ]names?|row[._ ]?(id|num|number|index)|index|\.\.\.1)?", re.IGNORECASE
 )
 _WHO = (
-    r"id|ids|idno|uid|pid|sid|uuid|guid|nr|ssn|case|caseno|case[_. ]?(id|no|number)|record|subject|subj|patient|respondent"
-    r"|person|participant|customer|client|member|user|account"
+    r"id|ids|idno|uid|pid|sid|uuid|guid|nr|ssn|case|caseno|case[_. ]?(id|no|number)|record|subject|subj|patient"
+    r"|respondent|person|participant|customer|client|member|user|account"
 )
 _ID_NAMES = re.compile(rf"({_WHO})", re.IGNORECASE)
 _LIKE_ID_NAMES = re.compile(
@@ -82,10 +83,10 @@ def bins_for(rows: float) -> int:
     """Return into how many bins numbers are best cut, given so many rows.
 
     A node and two parents of b bins each make b^3 cells. In samples of ten continuous variables with known arcs, most
-    of them were found where about 50 rows were left for a cell: with 2 bins up to 800 rows, 3 at 1,500, 4 at 10,000
+    of them were found where 50 to 150 rows were left for a cell: with 2 bins up to 800 rows, 3 to 3,000, 4 at 10,000
     (docs/check.md). Two bins cannot show what rises and falls again: from 100 rows on there are three, at little cost.
 
-    >>> [bins_for(rows) for rows in (84, 150, 3_200, 10**6)]
+    >>> [bins_for(rows) for rows in (84, 150, 6_400, 10**6)]
     [2, 3, 4, 5]
     """
     bins = 2 if rows < _THREE_BINS else 3
@@ -99,7 +100,8 @@ def judge(column: Column, options: ReadOptions) -> Judgement:
     if column.kind == "nested":
         return Judgement("text", f"holds {column.note}, which cannot be categories")
     named_index = _INDEX_NAMES.fullmatch(column.name) is not None
-    if column.n_positions <= min(FEW, options.max_levels) and not named_index:
+    named = named_index or _ID_NAMES.fullmatch(column.name) is not None
+    if column.n_positions <= min(FEW, options.max_levels) and not named:
         return CATEGORY
     counts = np.bincount(column.index, minlength=column.n_positions)
     numbers = None if _has_codes(column) else column.numbers(options.missing_texts)
@@ -127,7 +129,7 @@ def _judge_numbers(
         return CATEGORY
     if whole and rows == size == len(column.index) and _is_index(column, numbers, options, named=named_index):
         return Judgement("index", f"numbers the {rows:,} rows", numeric=True)
-    if size <= FEW:
+    if size <= FEW and not _is_small_id(column, size):
         return _within(size, options)
     figures = f"{size:,} distinct {'whole ' if whole else ''}numbers from {distinct[0]:.6g} to {distinct[-1]:.6g}"
     observations = rows * options.weight
@@ -154,6 +156,8 @@ def _is_index(column: Column, numbers: NDArray[np.float64], options: ReadOptions
     by_row = numbers[column.index]
     if named:
         return len(by_row) > 1 and bool(np.all(np.diff(by_row) > 0))
+    if _ID_NAMES.fullmatch(column.name) or _LIKE_ID_NAMES.fullmatch(column.name):
+        return False
     return column.name == options.first and by_row[0] in {0.0, 1.0} and bool(np.all(np.diff(by_row) == 1))
 
 
@@ -162,6 +166,11 @@ def _identifies(name: str, size: int, rows: float) -> bool:
     if _ID_NAMES.fullmatch(name):
         return True
     return _LIKE_ID_NAMES.fullmatch(name) is not None and rows < _REPEATED * size
+
+
+def _is_small_id(column: Column, size: int) -> bool:
+    """Tell whether a few values, one on each row, are called an identifier."""
+    return _LEAST_ROWS <= size == len(column.index) and _ID_NAMES.fullmatch(column.name) is not None
 
 
 def _enumerates(
@@ -210,7 +219,7 @@ def _judge_texts(column: Column, counts: NDArray[Any], options: ReadOptions, *, 
         return CATEGORY
     if named_index and 1 < size == len(column.index):
         return Judgement("index", f"names the {rows:,} rows")
-    if size <= FEW:
+    if size <= FEW and not _is_small_id(column, size):
         return _within(size, options)
     return _judge_labels(column, sorted(by_label), rows, options)
 

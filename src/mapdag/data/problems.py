@@ -170,7 +170,7 @@ class Problems:
         if not self._doubts:
             return None
         first, *others = self._doubts
-        names = f" (so are {listed([problem.column for problem in others])})" if others else ""
+        names = f" (so were {listed([problem.column for problem in others])})" if others else ""
         change, *confirm = first.ways
         sure = [part for way in confirm[:1] for part in (", or ", way, " if that is right")]
         told = f"column {shortened(first.column)} {first.what}, but was read as categories{names}: pass "

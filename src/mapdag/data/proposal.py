@@ -71,25 +71,24 @@ def _with_remedy(options: Mapping[str, Any], remedy: Sequence[Setting], numeric:
     more = dict(options)
     for setting in remedy:
         if setting.option == "drop":
-            cut = [name for name in setting.value if name in numeric and name not in _cut_apart(more)]
-            way = more.get("discretize")
-            if cut and isinstance(way, str):
-                more["discretize"] = {"*": way, **dict.fromkeys(cut, way)}
+            ways = more.get("discretize")
+            apart: dict[str, Any] = ways if isinstance(ways, dict) else {} if ways is None else {"*": ways}
+            cut = [name for name in setting.value if name in numeric and "*" in apart and name not in apart]
             gone = [name for name in setting.value if name not in cut]
-            more["drop"] = list(dict.fromkeys([*more.get("drop", []), *gone]))
+            apart = {name: way for name, way in apart.items() if name not in gone}
+            apart |= dict.fromkeys(cut, apart.get("*"))
+            if apart:
+                more["discretize"] = apart["*"] if list(apart) == ["*"] else apart
+            if gone:
+                more["drop"] = list(dict.fromkeys([*more.get("drop", []), *gone]))
         elif setting.option in {"missing", "weights", "discretize"}:
             more.setdefault(setting.option, setting.value)
-    return {name: value for name, value in more.items() if value != []}
-
-
-def _cut_apart(options: Mapping[str, Any]) -> Sequence[str]:
-    way = options.get("discretize")
-    return list(way) if isinstance(way, dict) else []
+    return more
 
 
 def code_for(path: str | None, options: Mapping[str, Any]) -> str:
     """Write the call that learns from the table as advised."""
-    table = "table" if path is None else json.dumps(str(path), ensure_ascii=False)
+    table = "df" if path is None else json.dumps(str(path), ensure_ascii=False)
     if not all(isinstance(value, str | list | dict) for value in options.values()):
         return f"md.learn({table}, **check.options)"
     return f"md.learn({', '.join([table, *(Setting(*item).code() for item in options.items())])})"
