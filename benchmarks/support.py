@@ -72,7 +72,7 @@ def noise(kind: str, levels: int, rows: int, columns: int, seed: int) -> Any:
         codes = rng.choice(levels, size=(rows, columns), p=weights / weights.sum())
     else:  # one column with many levels among others with three
         codes = np.column_stack([rng.integers(0, levels, rows), rng.integers(0, 3, (rows, columns - 1))])
-    return md.read(codes)
+    return md.read(codes, max_levels=256)
 
 
 def arcs(task: tuple[str, int, int, int, int, tuple[str, ...], float]) -> list[int]:

@@ -14,8 +14,8 @@ from pathlib import Path
 #: From the one that changes slowest to the one that changes fastest, with levels in the order of the counts.
 FACTORS = {
     "family": ("no", "yes"),  # family history of coronary heart disease
-    "ratio": ("below 3", "3 or more"),  # of beta to alpha lipoproteins
-    "pressure": ("below 140", "140 or more"),  # systolic, in mm Hg
+    "ratio": ("low", "high"),  # of beta to alpha lipoproteins: below 3, 3 or more
+    "pressure": ("low", "high"),  # systolic: below 140 mm Hg, 140 or more
     "physical": ("no", "yes"),  # strenuous physical work
     "mental": ("no", "yes"),  # strenuous mental work
     "smoking": ("no", "yes"),

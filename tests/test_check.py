@@ -109,12 +109,22 @@ def test_a_table_in_memory_has_code_but_no_command():
     frame = messy()
     found = md.check(frame)
     assert found.command == ""
-    assert found.code.startswith("md.learn(table, ")
-    data = eval(found.code.replace("md.learn(", "md.read("), {"md": md, "table": frame})
+    assert found.code.startswith("md.learn(df, ")
+    data = eval(found.code.replace("md.learn(", "md.read("), {"md": md, "df": frame})
     assert md.read(frame, **found.options) == data
     assert str(found).endswith(found.code)
     assert "größe $HOME" in str(found)
     assert pickle.loads(pickle.dumps(found)) == found
+
+
+def test_read_says_the_same_as_check():
+    frame = messy()
+    found = md.check(frame)
+    with pytest.raises(DataError) as error:
+        md.read(frame)
+    remedy = {setting.option: setting.value for setting in error.value.remedy}
+    assert remedy == {**found.options, "discretize": "quantile"}
+    assert md.read(frame, **remedy).names == md.read(frame, **found.options).names
 
 
 def test_names_are_escaped_in_notebooks():
@@ -151,6 +161,14 @@ def test_counts_of_an_aggregated_table_are_weights(name):
         md.read(frame)
     assert md.read(frame, **found.options).total == frame[name].sum()
     assert md.check(frame, weights=name).options == {"weights": name}
+
+
+def test_designs_may_have_numbers_and_groups_of_them():
+    frame = design(2, 5).merge(pd.DataFrame({"age": range(10, 95, 5)}), how="cross")
+    frame = frame.assign(group=frame["age"] // 20, Freq=RNG.integers(0, 300, len(frame)))
+    found = md.check(frame)
+    assert kinds(found)["Freq"] == "count"
+    assert md.read(frame, **found.options).total == frame["Freq"].sum()
 
 
 def test_counts_in_order_need_no_full_design():
@@ -222,6 +240,23 @@ def test_columns_that_rows_left_out_make_useless_are_left_out_too():
     assert found.options == {"missing": "drop", "drop": ["b"]}
     assert "leave out" in next(column.advice for column in found.columns if column.name == "b")
     assert md.read(table, **found.options).names == ("a", "c")
+
+
+def test_numbers_that_cannot_be_cut_are_left_out():
+    values = RNG.normal(size=60)
+    table = {"a": values, "b": np.append(values[:-1], np.inf), "c": RNG.choice(["u", "v"], 60)}
+    found = md.check(table)
+    assert found.options == {"discretize": "quantile(2)", "drop": ["b"]}
+    assert md.read(table, **found.options).names == ("a", "c")
+
+
+def test_numbers_that_identify_the_rows_that_remain_are_cut_all_the_same():
+    number = [*range(1, 81), *range(181, 201)]
+    table = {"number": number, "x": ["u", "v", "v", "u"] * 20 + [None] * 20, "y": RNG.choice(["u", "v"], 100)}
+    found = md.check(table)
+    assert kinds(found)["number"] == "numeric"
+    assert found.options["discretize"] == {"*": "quantile(2)", "number": "quantile(2)"}
+    assert md.read(table, **found.options).cards.tolist() == [2, 2, 2]
 
 
 def test_declared_levels_that_no_row_has_are_noted():

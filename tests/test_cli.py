@@ -237,6 +237,8 @@ def test_a_page_about_a_given_network(run, asia, tmp_path):
     assert "log-likelihood of these rows, by the probabilities of the network: -1" in out
     text = page.read_text(encoding="utf-8")
     assert "given, judged by" in text
+    assert f"<title>asia, {asia.name}: 8 nodes, 8 arcs</title>" in text
+    assert "those of a network that was given" in text
     assert "learned with" not in text
     assert "How the score rose" not in text
     md.write_graph(md.network("asia").dag, tmp_path / "asia.txt")
@@ -244,6 +246,7 @@ def test_a_page_about_a_given_network(run, asia, tmp_path):
     assert code == 0
     assert json.loads(out)["objective"] == "U+BIC"
     assert "log_likelihood" not in json.loads(out)
+    assert "estimated from the data" in page.read_text(encoding="utf-8")
     code, _, err = run("report", "asia", asia, "--out", tmp_path / "page.pdf")
     assert code == 2
     assert "let it end in one of .html" in err

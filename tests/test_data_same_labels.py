@@ -38,19 +38,21 @@ def as_read(source):
     return [data.row(i) for i in range(data.n_rows)]
 
 
+def canonical(cell):
+    try:
+        return float(cell)
+    except ValueError:
+        return cell.strip().lower()
+
+
 @settings(max_examples=150, deadline=None)
 @given(COLUMNS)
 def test_labels_are_the_same_from_every_way_to_read_a_file(cells):
-    known = [cell for cell in cells if cell.strip()]
-    if len({cell.strip() for cell in known}) < 2 or len(set(map(str.lower, known))) < 2:
+    if len({canonical(cell) for cell in cells if cell}) < 2:
         return
     text = "x,other\n" + "".join(f"{cell},u\n{cell},v\n" for cell in cells)
     content = text.encode()
-    try:
-        expected = as_read(content)
-    except Exception as error:  # "7" and "7.0" are one level
-        assert "constant" in str(error)
-        return
+    expected = as_read(content)
     assert as_read(pd.read_csv(io.StringIO(text))) == expected
     assert as_read(pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)) == expected
     assert as_read(pl.read_csv(content)) == expected

@@ -371,3 +371,11 @@ def test_continuous_numbers_in_great_variety_are_read_as_such():
     edge = float(data.levels["x"][0].strip("[]").split(",")[1])
     assert data.column("x").tolist() == (values > edge).astype(int).tolist()
     assert data.observed("x").tolist() == pytest.approx([1000, 1000], abs=10)
+
+
+def test_a_file_may_be_called_like_somebodys_home(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "~nobody.csv").write_text("x,y\na,b\nb,a\n")
+    assert read("~nobody.csv").n_rows == 2
+    with pytest.raises(DataError, match="~nowhere"):
+        read("~nowhere/table.csv")

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -121,12 +123,21 @@ def test_the_index_that_to_csv_writes_is_left_out_as_advised(tmp_path):
     path = tmp_path / "with index.csv"
     frame.to_csv(path)
     found = check(path)
-    assert [(column.name, column.kind) for column in found.columns][0] == ("", "index")
+    assert (found.columns[0].name, found.columns[0].kind) == ("", "index")
     assert found.options == {"drop": [""]}
     assert read(path, **found.options) == read(frame)
     again = pd.read_csv(path)
     assert check(again).columns[0].kind == "index"
     assert read(again, **check(again).options) == read(frame)
+
+
+def test_small_tables_suffer_only_from_names_that_say_so():
+    assert kind("id", list(range(8))) == "identifier"
+    assert kind("id", list("abcdefgh")) == "identifier"
+    assert kind("id", [1, 2] * 4) == "category"
+    assert kind("item", list("abcdefgh")) == "category"
+    assert kind("x", [3, 1, 2, 9, 7, 8, 4, 5]) == "category"
+    assert read({"id": ["a", "b"], "x": ["u", "v"]}).n_columns == 2
 
 
 def test_leading_zeros_are_no_numbers():
@@ -172,6 +183,8 @@ def test_weights_are_rows():
     [
         lambda ids: read({"x": ids}, levels={"x": ids}),
         lambda ids: read(pd.DataFrame({"x": pd.Categorical(ids)})),
+        lambda ids: read(pl.DataFrame({"x": list(map(str, ids))}, schema={"x": pl.Enum(list(map(str, ids)))})),
+        lambda ids: read(pa.table({"x": pa.array(list(map(str, ids))).dictionary_encode()})),
         lambda ids: read({"x": ids}, like=read({"x": ids}, levels={"x": ids})),
         lambda ids: read(Dataset.from_codes(np.array([ids]).T)),
         lambda ids: read({"x": ids}, discretize={"x": "none"}),

@@ -304,6 +304,7 @@ def test_learn_writes_a_report_with_its_command(run, asia, tmp_path):
     text = path.read_text(encoding="utf-8")
     shown = re.search(r'<code id="command">(.*?)</code>', text)[1]
     assert shown == f"mapdag learn &#x27;{asia}&#x27; --score &#x27;BDeu(1)&#x27; --bootstrap 4 --report {path}"
+    assert "<title>asia data.csv: 8 nodes, " in text
     assert f"mapdag {md.__version__}, python {sys.version.split()[0]}" in text
     assert all(arc["strength"] is not None for arc in data_of(text)["arcs"])
 

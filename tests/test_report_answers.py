@@ -11,11 +11,13 @@ from mapdag.report import learned
 from mapdag.report.whatif import make_plan
 
 READY = "#monitors[data-ready]"
+TAKE_BACK = "\N{MULTIPLICATION SIGN}"
 
 #: Click levels of nodes, by their places; return all probabilities, and the log of that of the evidence.
 ASK = """evidence => {
   document.querySelector("#whatif .clear")?.click();
-  for (const [node, level] of evidence) document.querySelector(`#monitors [data-node="${node}"] [data-level="${level}"]`).click();
+  const level = (i, k) => document.querySelector(`#monitors [data-node="${i}"] [data-level="${k}"]`);
+  for (const [i, k] of evidence) level(i, k).click();
   const values = [...document.querySelectorAll("#monitors .monitor")].map(
     each => [+each.dataset.node, [...each.querySelectorAll("[data-level]")].map(button => +button.dataset.p)]);
   const told = document.querySelector("#whatif .evidence .probability");
@@ -103,20 +105,20 @@ def test_evidence_is_given_seen_everywhere_and_taken_back(visit, asia):
     bars = page.locator(".evidence")
     pick(page, "smoke", "yes").click()
     pick(page, "xray", "yes").click()
-    assert bars.first.locator(".chip").all_inner_texts() == ["smoke = yes ×", "xray = yes ×"]
+    assert bars.first.locator(".chip").all_inner_texts() == [f"smoke = yes {TAKE_BACK}", f"xray = yes {TAKE_BACK}"]
     assert bars.first.inner_text() == bars.nth(1).inner_text()
     assert page.locator(".node.given").count() == 2
     shift = page.locator('.node[aria-label="lung"]').evaluate("e => +getComputedStyle(e).getPropertyValue('--shift')")
     prior = found.fit(method="mle").query("lung").values[0]
     after = found.fit(method="mle").query("lung", {"smoke": "yes", "xray": "yes"}).values[0]
-    assert shift == pytest.approx(abs(after - prior), abs=1e-3)
+    assert shift == pytest.approx(math.sqrt(abs(after - prior)), abs=1e-3)
     assert pick(page, "smoke", "yes").get_attribute("aria-pressed") == "true"
     page.locator("#monitor-order").select_option("change")
     order = page.locator("#monitors h4").all_inner_texts()
     assert set(order[:2]) == {"smoke", "xray"}
     assert len(order) == 8
     bars.nth(1).locator(".chip").first.click()
-    assert bars.first.locator(".chip").all_inner_texts() == ["xray = yes ×"]
+    assert bars.first.locator(".chip").all_inner_texts() == [f"xray = yes {TAKE_BACK}"]
     bars.first.locator(".clear").click()
     assert page.locator(".node.given").count() == 0
     assert bars.nth(1).inner_text() == "No evidence yet."
@@ -132,7 +134,7 @@ def test_impossible_evidence_is_said_and_can_be_taken_back(visit, asia):
     pick(page, "lung", "yes").click()  # either is "lung or tub"
     told = page.locator("#whatif .evidence")
     assert "impossible" in told.inner_text()
-    assert set(page.locator("#monitors strong").all_inner_texts()) == {"–"}
+    assert set(page.locator("#monitors strong").all_inner_texts()) == {"\N{EN DASH}"}
     pick(page, "lung", "yes").click()
     assert "Probability of the evidence: 0.9" in told.inner_text()
 
@@ -170,6 +172,24 @@ def test_samples_answer_where_exact_probabilities_are_too_much(visit, tmp_path, 
     rare = [[names.index(node), found.data.levels[node].index("yes")] for node in ("asia", "tub", "lung")]
     _, _, told = page.evaluate(ASK, rare)
     assert "samples agree" in told
+
+
+def test_undefined_probabilities_leave_the_shares_of_the_data(visit, tmp_path):
+    found = md.learn(
+        md.network("asia").sample(30, seed=1), "K2", required=[(a, "dysp") for a in ("asia", "tub", "lung")]
+    )
+    found.report(tmp_path / "page.html", network=found.fit(method="mle", unobserved="nan"))
+    page = visit(tmp_path / "page.html", ready=READY)
+    assert "cannot be computed in this page" in page.locator("#whatif").inner_text()
+    assert pick(page, "smoke", "yes").is_disabled()
+    values, _, _ = page.evaluate(ASK, [])
+    for place, row in values:
+        node = found.dag.nodes[place]
+        assert row == pytest.approx((found.data.observed(node) / 30).tolist())
+    page.locator('.node[aria-label="dysp"]').click()
+    for parent in page.locator("#details .chooser select").all():
+        parent.select_option(label="yes")
+    assert "\N{EN DASH}" in page.locator("#details .probabilities").inner_text()  # neither observed nor estimated
 
 
 BINS = [f"({k}.5,{k + 1}.5]" for k in range(12345, 12375)]

@@ -37,6 +37,7 @@ def results(data):
         "diagnosis": md.diagnose(result, data),
         "result": result,
         "dataset": data,
+        "check": md.check(data.to_pandas()),
     }
 
 
@@ -51,6 +52,7 @@ NAMES = [
     "diagnosis",
     "result",
     "dataset",
+    "check",
 ]
 
 

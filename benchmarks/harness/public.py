@@ -32,7 +32,7 @@ def load(name: str, bins: int) -> Dataset | None:
     import mapdag as md
 
     table = as_categories(frame(name), bins)
-    return md.read(table) if table.shape[1] >= LEAST_COLUMNS else None
+    return md.read(table, max_levels=MOST_LEVELS) if table.shape[1] >= LEAST_COLUMNS else None
 
 
 def frame(name: str) -> Any:

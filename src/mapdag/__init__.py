@@ -26,7 +26,17 @@ if TYPE_CHECKING:
         shd,
         uniform_dag,
     )
-    from mapdag.io import read_arcs, read_graph, read_network, write_graph, write_network, write_table
+    from mapdag.io import (
+        from_networkx,
+        from_pgmpy,
+        from_pyagrum,
+        read_arcs,
+        read_graph,
+        read_network,
+        write_graph,
+        write_network,
+        write_table,
+    )
     from mapdag.networks import CPT, BayesianNetwork, Distribution, Explanation, Marginals, fit, kl_divergence
     from mapdag.objective import Score, parse, score
     from mapdag.priors import CS, MU, VSP, LogLinear, MaxParents, Support, U
@@ -92,6 +102,9 @@ __all__ = [
     "errors",
     "fNML",
     "fit",
+    "from_networkx",
+    "from_pgmpy",
+    "from_pyagrum",
     "hamming",
     "hill_climb",
     "kl_divergence",
@@ -123,7 +136,8 @@ _HOME = {
     "mapdag.crossvalidation": "CrossValidation cross_validate",
     "mapdag.data": "Check Cuts Dataset check discretize read",
     "mapdag.graphs": "CPDAG DAG Comparison compare hamming meek_closure n_dags random_dag shd uniform_dag",
-    "mapdag.io": "read_arcs read_graph read_network write_graph write_network write_table",
+    "mapdag.io": "from_networkx from_pgmpy from_pyagrum read_arcs read_graph read_network write_graph write_network "
+    "write_table",
     "mapdag.networks": "CPT BayesianNetwork Distribution Explanation Marginals fit kl_divergence",
     "mapdag.objective": "Score parse score",
     "mapdag.priors": "CS MU VSP LogLinear MaxParents Support U",

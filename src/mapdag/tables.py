@@ -24,8 +24,6 @@ SHOWN = 20
 AS_IS = "tex2jax_ignore mathjax_ignore"
 """Classes of HTML in which notebooks look for no formulas: names may hold dollar signs."""
 
-_WIDEST = 60  # letters of a cell
-
 
 @dataclass(frozen=True)
 class Column:
@@ -45,6 +43,8 @@ class Column:
         Makes it a column of categories, in their order.
     head : str, optional
         What people read above it, where that is not its name in frames.
+    longest : int, optional
+        Letters beyond which the text of a cell is cut; none where there is no limit.
     """
 
     name: str
@@ -53,6 +53,7 @@ class Column:
     right: bool = False
     levels: Sequence[str] | None = None
     head: str | None = None
+    longest: int | None = 60
 
     @property
     def heading(self) -> str:
@@ -130,7 +131,10 @@ class Table:
     index: int = 0
 
     def __str__(self) -> str:
-        written = [[shortened(text, _WIDEST) for text in (column.heading, *column.texts())] for column in self.columns]
+        written = [
+            [shortened(text, column.longest or len(text)) for text in (column.heading, *column.texts())]
+            for column in self.columns
+        ]
         right = tuple(i for i, column in enumerate(self.columns) if column.right)
         return "\n".join([*self._above(), columns(list(zip(*written, strict=True)), right=right), *self._below()])
 

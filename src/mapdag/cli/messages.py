@@ -19,7 +19,7 @@ UsageError: Any = typer.BadParameter.__base__  # of the click that typer uses, w
 def in_flags(message: Message) -> str:
     """Write a message of the library, its options as the command line takes them.
 
-    >>> from mapdag.errors import DataError
+    >>> from mapdag.errors import DataError, Setting
     >>> error = DataError("300 levels: pass ", Setting("drop", ["id"]), " or ", Setting("max_levels", 300))
     >>> in_flags(error)
     '300 levels: pass --drop id or --max-levels 300'

@@ -68,7 +68,9 @@ def score(
 def fit(
     network: Network,
     read_table: ReadTable,
-    out: Annotated[str, option("--out", "FILE", "Where to write the network: .bif or .json.")],
+    out: Annotated[
+        str, option("--out", "FILE", "Where to write the network: .bif, .json, .xmlbif, .net, .xdsl or .uai.")
+    ],
     alpha: Annotated[float, typer.Option("--alpha", help="Imaginary sample size.")] = 1.0,
     method: Annotated[str, typer.Option("--method", help="bayes, bds or mle.")] = "bayes",
     json: Json = False,

@@ -35,7 +35,7 @@ Network: TypeAlias = Annotated[
     str,
     typer.Argument(
         metavar="NETWORK",
-        help="A bundled network's name, or a file: BIF, arc list (CSV: from,to), model string (.txt), DOT, JSON.",
+        help="A bundled network's name, or a file: BIF, XMLBIF, NET, XDSL, UAI, JSON, arcs (CSV: from,to), DOT, .txt.",
     ),
 ]
 Scores: TypeAlias = Annotated[
@@ -88,6 +88,11 @@ class ReadTable:
     source: str | bytes
     like: str | None
     options: ReadingOptions
+
+    @property
+    def name(self) -> str | None:
+        """What the table is called, if it is a file."""
+        return Path(self.source).name if isinstance(self.source, str) else None
 
     def reading(self, network: BayesianNetwork | None = None) -> ReadingOptions:
         """Options of `mapdag.read`; the levels of a network that is given unless others are declared."""

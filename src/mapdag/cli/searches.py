@@ -75,7 +75,7 @@ def learn(
     if out is not None:
         _write(results[0], out)
     if report is not None:
-        results[0].report(report, bootstrap=strengths, command=command_line())
+        results[0].report(report, bootstrap=strengths, name=read_table.name, command=command_line())
     for file in (out, report):
         if file is not None and not json:
             typer.echo(f"written to {file}")

@@ -59,17 +59,21 @@ def report(
     """Write a page about a given network: what these data say about its arcs and families."""
     check_page(out, drawn=True)
     dag, table = read_with_graph(network, read_table)
-    result = md.Result.given(dag, table, score)
-    result.report(out, command=command_line(), title=f"{_name(network)}: {len(dag.nodes)} nodes")
-    found: dict[str, object] = {"out": out, "objective": str(result.objective), "score": result.score}
+    result, fitted = md.Result.given(dag, table, score), None
     with suppress(MapdagError):  # a file that holds a graph alone
-        found["log_likelihood"] = load_network(network).log_likelihood(table)
+        fitted = load_network(network)
+    # Its own probabilities, where these are of the same levels; else those of the data.
+    same = fitted is not None and all(fitted.levels[node] == result.data.levels[node] for node in dag.nodes)
+    name = ", ".join(filter(None, (_name(network), read_table.name)))
+    result.report(out, network=fitted if same else None, name=name, command=command_line())
+    likelihood = None if fitted is None else fitted.log_likelihood(table)
     if json:
-        print_json(found)
+        found = {"out": out, "objective": str(result.objective), "score": result.score}
+        print_json(found if likelihood is None else {**found, "log_likelihood": likelihood})
         return
     typer.echo(str(result))
-    if "log_likelihood" in found:
-        typer.echo(f"log-likelihood of these rows, by the probabilities of the network: {found['log_likelihood']:.4f}")
+    if likelihood is not None:
+        typer.echo(f"log-likelihood of these rows, by the probabilities of the network: {likelihood:.4f}")
     typer.echo(f"written to {out}")
 
 

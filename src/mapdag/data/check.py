@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import shlex
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
@@ -13,24 +10,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mapdag.data.advice import Fact, advice_for, find_facts, general_notes
-from mapdag.data.judgement import bins_for
+from mapdag.data.advice import advice_for, find_facts, general_notes
 from mapdag.data.labels import text_of
 from mapdag.data.meanings import ReadOptions, texts_for_missing
 from mapdag.data.problems import unknown_names
-from mapdag.data.reader import declared_in, read
+from mapdag.data.proposal import code_for, command_for, options_for, repaired
+from mapdag.data.reader import declared_in
 from mapdag.data.rows import read_weights
 from mapdag.data.source import Source, open_source
-from mapdag.errors import DataError, MapdagWarning, Setting
+from mapdag.errors import DataError
+from mapdag.tables import Column, Table, Tabular
+from mapdag.wording import plural
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from mapdag.data.judgement import ColumnKind
-
-_ROUNDS = 5  # of repairing the advice where the table, read as advised, has yet another problem
-_COMPLETE = 2 / 3  # share of the rows that must be complete for the others to be dropped
-_LEFT_OUT = ("identifier", "index", "text", "date", "constant")
 
 
 @dataclass(frozen=True)
@@ -58,7 +53,7 @@ class ColumnCheck:
 
 
 @dataclass(frozen=True)
-class Check:
+class Check(Tabular):
     """What a table seems to hold, and how to learn from it: printed, it is a table with advice.
 
     Attributes
@@ -67,9 +62,9 @@ class Check:
     columns : tuple of ColumnCheck
         In the order of the table.
     options : dict
-        Options of `mapdag.read` and `mapdag.learn` that follow the advice: ``md.learn(table, **check.options)``.
+        Options of `mapdag.read` and `mapdag.learn` that follow the advice: ``md.learn(df, **check.options)``.
     code : str
-        The same as a line of Python.
+        The same as a line of Python, in which a table in memory is called `df`.
     command : str
         The same for a shell, where the table is a file.
     notes : tuple of str
@@ -83,9 +78,9 @@ class Check:
     >>> table = {"id": range(40), "age": [20 + i * 7 % 53 for i in range(40)], "sex": ["f", "m"] * 20}
     >>> found = md.check(table)
     >>> [(column.name, column.kind) for column in found.columns]
-    [('id', 'index'), ('age', 'numeric'), ('sex', 'category')]
+    [('id', 'identifier'), ('age', 'numeric'), ('sex', 'category')]
     >>> found.code
-    'md.learn(table, discretize="quantile(2)", drop=["id"])'
+    'md.learn(df, discretize="quantile(2)", drop=["id"])'
     >>> md.read(table, **found.options).levels["sex"]
     ('f', 'm')
     """
@@ -120,31 +115,33 @@ class Check:
 
     def written(self, paste: str) -> str:
         """Return the table, what is to be said about it, and a line to paste."""
-        heads = ["column", "kind", "levels", "missing", "advice"]
-        cells = [[_one_line(c.name), c.kind, f"{c.levels:,}", f"{c.missing:,}", c.advice] for c in self.columns]
-        widths = [max(len(row[i]) for row in [heads, *cells]) for i in range(4)]
-        lines = []
-        for name, kind, size, missing, advice in [heads, *cells]:
-            left = f"{name:{widths[0]}}  {kind:{widths[1]}}"
-            lines.append(f"{left}  {size:>{widths[2]}}  {missing:>{widths[3]}}  {advice}")
-        told = [f"{self.rows:,} rows, {len(self.columns):,} columns", "", *(line.rstrip() for line in lines)]
+        size = f"{plural(self.rows, 'row')}, {plural(len(self.columns), 'column')}"
+        told = [size, "", str(self.to_table())]
         if self.notes:
             told += ["", *self.notes]
         if self.problems:
             told += ["", *self.problems]
         return "\n".join([*told, "", paste] if paste else told)
 
-    def _repr_html_(self) -> str:
-        """Show the table in notebooks."""
-        heads = "".join(f"<th>{head}</th>" for head in ("column", "kind", "levels", "missing", "advice"))
-        rows = "".join(
-            f"<tr><td>{escape(c.name)}</td><td>{c.kind}</td><td>{c.levels:,}</td><td>{c.missing:,}</td>"
-            f"<td>{escape(c.advice)}</td></tr>"
-            for c in self.columns
+    def to_table(self, most: int | None = None) -> Table:
+        """Return a row for each column."""
+        shown = self.columns[:most]
+        return Table(
+            [
+                Column("column", [c.name if c.name.isprintable() else repr(c.name) for c in shown]),
+                Column("kind", [c.kind for c in shown]),
+                Column("levels", np.array([c.levels for c in shown], dtype=np.int64), ",", right=True),
+                Column("missing", np.array([c.missing for c in shown], dtype=np.int64), ",", right=True),
+                Column("advice", [c.advice for c in shown], longest=None),
+            ],
+            left=len(self.columns) - len(shown),
         )
+
+    def _repr_html_(self) -> str:
+        """Show the table in notebooks, all of it, and the line to paste."""
         told = "".join(f"<p>{escape(note)}</p>" for note in (*self.notes, *self.problems))
         paste = f"<pre>{escape(self.code)}</pre>" if self.code else ""
-        return f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>{told}{paste}"
+        return f"{self.to_table()._repr_html_()}{told}{paste}"
 
 
 def check(
@@ -191,15 +188,17 @@ def check(
     dose    category       2        0
     Freq    count          8        0  use as weights: counts the rows of an aggregated table
     <BLANKLINE>
-    md.learn(table, weights="Freq")
+    md.learn(df, weights="Freq")
     """
-    given = {"levels": levels, "weights": weights, "drop": _names(drop), "missing_values": _names(missing_values)}
-    given |= {"separator": separator, "encoding": encoding}
+    dropped = _names(drop)
+    declared = os.fspath(levels) if isinstance(levels, os.PathLike) else levels
+    given: dict[str, Any] = {"levels": declared, "weights": weights, "drop": dropped}
+    given |= {"missing_values": _names(missing_values), "separator": separator, "encoding": encoding}
     source = open_source(table, separator, encoding)
-    unknown = [name for name in given["drop"] if name not in source.names]
+    unknown = [name for name in dropped if name not in source.names]
     if unknown:
         raise unknown_names(unknown, source.names, "drop")
-    kept = [position for position, name in enumerate(source.names) if name not in given["drop"]]
+    kept = [position for position, name in enumerate(source.names) if name not in dropped]
     if not kept:
         raise DataError(f"no columns are left of {source.called}")
     names = [source.names[position] for position in kept]
@@ -214,8 +213,8 @@ def check(
     counts = next((fact.name for fact in facts if fact.kind == "count"), weights)
     weight = _mean_weight(source, counts, options)
     held = Source(names, source.n_rows, columns, lambda _, column, __: column, source.called, source.weights)
-    wanted = _options(facts, {name: value for name, value in given.items() if _is_given(value)}, weight)
-    wanted, problems = _repaired(held, wanted, [fact.name for fact in facts if fact.kind == "numeric"])
+    wanted = options_for(facts, {name: value for name, value in given.items() if _is_given(value)}, weight)
+    wanted, problems = repaired(held, wanted, [fact.name for fact in facts if fact.kind == "numeric"])
     path = os.fspath(table) if isinstance(table, str | os.PathLike) else None
     return Check(
         rows=source.n_rows,
@@ -223,8 +222,8 @@ def check(
             ColumnCheck(fact.name, fact.kind, fact.levels, fact.missing, advice_for(fact, wanted)) for fact in facts
         ),
         options=wanted,
-        code="" if problems else _code(path, wanted),
-        command="" if problems or path is None else _command(path, wanted),
+        code="" if problems else code_for(path, wanted),
+        command="" if problems or path is None else command_for(path, wanted),
         notes=tuple(general_notes(columns, facts, wanted)),
         problems=problems,
     )
@@ -245,88 +244,3 @@ def _mean_weight(source: Source, weights: Any, options: ReadOptions) -> float:
         raise unknown_names([weights], source.names, "weights")
     found = read_weights(copied, weights, options)
     return 1.0 if found is None else max(float(found.mean()), 1.0)
-
-
-def _options(facts: Sequence[Fact], given: Mapping[str, Any], weight: float) -> dict[str, Any]:
-    """Return the options that follow from what was found, on top of those that were given."""
-    wanted = dict(given)
-    left_out = [fact.name for fact in facts if fact.must_go or fact.kind in _LEFT_OUT]
-    kept = [fact for fact in facts if fact.is_kept]
-    gone = np.any([fact.gone for fact in kept], axis=0) if kept else np.zeros(1, dtype=bool)
-    rows = len(gone)
-    if gone.any():
-        complete = rows - int(gone.sum())
-        wanted["missing"] = "drop" if complete >= _COMPLETE * rows else "level"
-        rows = complete if wanted["missing"] == "drop" else rows
-    if any(fact.kind == "numeric" for fact in kept):
-        wanted["discretize"] = f"quantile({bins_for(rows * weight)})"
-    counts = [fact.name for fact in facts if fact.kind == "count"]
-    if counts:
-        wanted["weights"] = counts[0]
-    if left_out:
-        wanted["drop"] = list(dict.fromkeys([*wanted.get("drop", []), *left_out]))
-    return wanted
-
-
-def _repaired(held: Source, options: dict[str, Any], numeric: Sequence[str]) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Read the table as advised, and add to the advice what is wrong even so; or return what cannot be helped."""
-    there = set(held.names)
-    for _ in range(_ROUNDS):
-        trial = {name: value for name, value in options.items() if name not in {"separator", "encoding"}}
-        if "drop" in trial:
-            trial["drop"] = [name for name in trial["drop"] if name in there]
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", MapdagWarning)
-                read(replace(held, parts=list(held.parts)), **trial)
-        except DataError as error:
-            more = _with_remedy(options, error.remedy, numeric)
-            if more == options:
-                return options, (str(error),)
-            options = more
-        else:
-            return options, ()
-    return options, ("no way was found to read this table",)
-
-
-def _with_remedy(options: Mapping[str, Any], remedy: Sequence[Setting], numeric: Sequence[str]) -> dict[str, Any]:
-    """Add options; numbers are cut rather than left out, even if they identify the rows that remain."""
-    more = dict(options)
-    for setting in remedy:
-        if setting.option == "drop":
-            cut = [name for name in setting.value if name in numeric and name not in _cut_apart(more)]
-            way = more.get("discretize")
-            if cut and isinstance(way, str):
-                more["discretize"] = {"*": way, **dict.fromkeys(cut, way)}
-            gone = [name for name in setting.value if name not in cut]
-            more["drop"] = list(dict.fromkeys([*more.get("drop", []), *gone]))
-        elif setting.option in {"missing", "weights", "discretize"}:
-            more.setdefault(setting.option, setting.value)
-    return {name: value for name, value in more.items() if value != []}
-
-
-def _cut_apart(options: Mapping[str, Any]) -> Sequence[str]:
-    way = options.get("discretize")
-    return list(way) if isinstance(way, dict) else []
-
-
-def _code(path: str | None, options: Mapping[str, Any]) -> str:
-    """Write the call that learns from the table as advised."""
-    table = "table" if path is None else json.dumps(str(path), ensure_ascii=False)
-    if not all(isinstance(value, str | list | dict) for value in options.values()):
-        return f"md.learn({table}, **check.options)"
-    return f"md.learn({', '.join([table, *(Setting(*item).code() for item in options.items())])})"
-
-
-def _command(path: str, options: Mapping[str, Any]) -> str:
-    """Write the command that learns from the file as advised; there is none for what a shell cannot say."""
-    if not all(isinstance(value, str | list | dict) for value in options.values()) or isinstance(
-        options.get("levels"), dict
-    ):
-        return ""
-    file = f"./{path}" if path.startswith("-") else path
-    return " ".join(["mapdag learn", shlex.quote(file), *(Setting(*item).flags() for item in options.items())])
-
-
-def _one_line(name: str) -> str:
-    return name if name.isprintable() else repr(name)

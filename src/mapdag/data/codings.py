@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 ValueType = Literal["text", "integer", "float", "boolean"]
 
 _Value = TypeVar("_Value")
+_INTERVAL = re.compile(r"[\[(]([^,]+),([^,]+)[\])]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,22 @@ def interval_levels(edges: Sequence[float], levels: Sequence[str]) -> list[str]:
     """
     names = Cuts({"": edges}).labels("")
     return list(names if set(names) & set(levels) else levels[: len(names)])
+
+
+def edges_of(levels: Sequence[str]) -> tuple[float, ...] | None:
+    """Return the edges of the intervals that levels are the names of, or None; one for missing values may follow them.
+
+    >>> edges_of(("(-inf,2.5]", "(2.5,40]", "NA"))
+    (-inf, 2.5, 40.0)
+    >>> edges_of(("low", "high")), edges_of(("(0,1]", "(5,9]"))
+    (None, None)
+    """
+    ends = [match.groups() for match in map(_INTERVAL.fullmatch, levels) if match is not None]
+    try:
+        edges = Cuts({"": [float(ends[0][0]), *(float(high) for _, high in ends)]})
+    except (IndexError, ValueError):
+        return None
+    return edges[""] if edges.labels("") == tuple(levels[: len(ends)]) else None
 
 
 def cuts_of(codings: Mapping[str, Coding]) -> Cuts:

@@ -7,6 +7,7 @@ import gzip
 import io
 import lzma
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -134,7 +135,9 @@ def open_content(source: Any) -> Content:
 
 def located(source: str | os.PathLike[str]) -> Path:
     """Return the path of a file; text that the locale's encoding lacks is in UTF-8, as names of files mostly are."""
-    path = Path(source).expanduser()
+    path = Path(source)
+    with suppress(RuntimeError):  # a name may begin with "~" and not mean anybody's home
+        path = path if path.exists() else path.expanduser()
     try:
         os.fsencode(path)
     except UnicodeEncodeError:

@@ -16,7 +16,7 @@ from mapdag.data.labels import MAX_LEVELS, are_dates, are_integral, parse_number
 from mapdag.data.meanings import meanings_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     from numpy.typing import NDArray
 
@@ -32,13 +32,14 @@ FEW = 10
 #: Rows for each configuration of its parents that a family needs (the m of `mapdag.Support` in the default objective).
 SUPPORT = 3
 
-_ROWS_PER_CELL = 50
+_ROWS_PER_CELL = 100
 _THREE_BINS = 100
 _MOST_BINS = 5  # more make tables that nobody reads
 
 _SURELY_DISTINCT = 0.9  # of the rows have a text of their own: an identifier
 _DISTINCT = 0.95  # the same for whole numbers, which must also be dense: else they are amounts
 _DENSE = 1.1  # width of the range of an enumeration, in numbers that occur
+_LEAST_ROWS = 5  # of an identifier
 _REPEATED = 20  # rows per value from which a column called "..._id" holds codes of groups
 _DOZEN = 12  # distinct numbers from 0 or 1 on without gaps that are codes, given rows enough
 _SMALL_CODES = 20  # the same that may be codes
@@ -48,13 +49,13 @@ _LONG = 40  # characters of free text
 _YEARS = (1500, 2100)
 
 _INDEX_NAMES = re.compile(
-    r"(unnamed: ?\d+|rownames?|row[._ ]names?|row[._ ]?(id|num|number|index)|index|\.\.\.1)?", re.I
+    r"(unnamed: ?\d+|rownames?|row[._ ]names?|row[._ ]?(id|num|number|index)|index|\.\.\.1)?", re.IGNORECASE
 )
 _WHO = (
-    r"id|ids|idno|uid|pid|sid|uuid|guid|nr|ssn|case|caseno|case[_. ]?(id|no|number)|record|subject|subj|patient|respondent"
-    r"|person|participant|customer|client|member|user|account"
+    r"id|ids|idno|uid|pid|sid|uuid|guid|nr|ssn|case|caseno|case[_. ]?(id|no|number)|record|subject|subj|patient"
+    r"|respondent|person|participant|customer|client|member|user|account"
 )
-_ID_NAMES = re.compile(rf"({_WHO})", re.I)
+_ID_NAMES = re.compile(rf"({_WHO})", re.IGNORECASE)
 _LIKE_ID_NAMES = re.compile(
     rf".*[_. -]({_WHO}|key|code|ref|no)|(id|ID)[_. -].*|.*[a-z](Id|ID|Key|No)|ID[A-Z]*\d*|key|code|ref"
 )
@@ -81,11 +82,11 @@ CATEGORY = Judgement()
 def bins_for(rows: float) -> int:
     """Return into how many bins numbers are best cut, given so many rows.
 
-    A node and two parents of b bins each make b^3 cells. In samples of ten continuous variables with known arcs, those b
-    found most of them that left about 50 rows for a cell: 2 up to 800 rows, 3 at 1,500, 4 at 10,000 (docs/check.md). Two
-    bins cannot show what rises and falls again, so that there are three from 100 rows on, where that costs little.
+    A node and two parents of b bins each make b^3 cells. In samples of ten continuous variables with known arcs, most
+    of them were found where 50 to 150 rows were left for a cell: with 2 bins up to 800 rows, 3 to 3,000, 4 at 10,000
+    (docs/check.md). Two bins cannot show what rises and falls again: from 100 rows on there are three, at little cost.
 
-    >>> [bins_for(rows) for rows in (84, 150, 3_200, 10**6)]
+    >>> [bins_for(rows) for rows in (84, 150, 6_400, 10**6)]
     [2, 3, 4, 5]
     """
     bins = 2 if rows < _THREE_BINS else 3
@@ -99,7 +100,8 @@ def judge(column: Column, options: ReadOptions) -> Judgement:
     if column.kind == "nested":
         return Judgement("text", f"holds {column.note}, which cannot be categories")
     named_index = _INDEX_NAMES.fullmatch(column.name) is not None
-    if column.n_positions <= min(FEW, options.max_levels) and not named_index:
+    named = named_index or _ID_NAMES.fullmatch(column.name) is not None
+    if column.n_positions <= min(FEW, options.max_levels) and not named:
         return CATEGORY
     counts = np.bincount(column.index, minlength=column.n_positions)
     numbers = None if _has_codes(column) else column.numbers(options.missing_texts)
@@ -127,7 +129,7 @@ def _judge_numbers(
         return CATEGORY
     if whole and rows == size == len(column.index) and _is_index(column, numbers, options, named=named_index):
         return Judgement("index", f"numbers the {rows:,} rows", numeric=True)
-    if size <= FEW:
+    if size <= FEW and not _is_small_id(column, size):
         return _within(size, options)
     figures = f"{size:,} distinct {'whole ' if whole else ''}numbers from {distinct[0]:.6g} to {distinct[-1]:.6g}"
     observations = rows * options.weight
@@ -154,6 +156,8 @@ def _is_index(column: Column, numbers: NDArray[np.float64], options: ReadOptions
     by_row = numbers[column.index]
     if named:
         return len(by_row) > 1 and bool(np.all(np.diff(by_row) > 0))
+    if _ID_NAMES.fullmatch(column.name) or _LIKE_ID_NAMES.fullmatch(column.name):
+        return False
     return column.name == options.first and by_row[0] in {0.0, 1.0} and bool(np.all(np.diff(by_row) == 1))
 
 
@@ -162,6 +166,11 @@ def _identifies(name: str, size: int, rows: float) -> bool:
     if _ID_NAMES.fullmatch(name):
         return True
     return _LIKE_ID_NAMES.fullmatch(name) is not None and rows < _REPEATED * size
+
+
+def _is_small_id(column: Column, size: int) -> bool:
+    """Tell whether a few values, one on each row, are called an identifier."""
+    return _LEAST_ROWS <= size == len(column.index) and _ID_NAMES.fullmatch(column.name) is not None
 
 
 def _enumerates(
@@ -210,29 +219,36 @@ def _judge_texts(column: Column, counts: NDArray[Any], options: ReadOptions, *, 
         return CATEGORY
     if named_index and 1 < size == len(column.index):
         return Judgement("index", f"names the {rows:,} rows")
-    if size <= FEW:
+    if size <= FEW and not _is_small_id(column, size):
         return _within(size, options)
-    texts = sorted(by_label)
+    return _judge_labels(column, sorted(by_label), rows, options)
+
+
+def _judge_labels(column: Column, texts: Sequence[str], rows: int, options: ReadOptions) -> Judgement:
+    """Judge more than a few labels."""
+    size, observations = len(texts), rows * options.weight
+    figures = f"{size:,} levels in {rows:,} rows"
     if column.kind == "temporal" or are_dates(texts):
         return Judgement("date", f"holds dates or times ({size:,} distinct, {_short(texts[0])} to {_short(texts[-1])})")
     written = _as_amounts(texts)
     if written:
         return Judgement("text", f"holds {written}: {size:,} distinct, such as {_short(texts[0])}")
-    observations = rows * options.weight
-    figures = f"{size:,} levels in {rows:,} rows"
     if _identifies(column.name, size, observations):
         return Judgement("identifier", f"looks like an identifier ({figures})")
     if 2 * size > observations:
-        if _are_sentences(texts):
-            return Judgement("text", f"looks like free text ({figures}, such as {_short(texts[0])})")
-        if size >= _SURELY_DISTINCT * observations:
-            return Judgement("identifier", f"looks like an identifier ({figures})")
-        return Judgement("text", f"has hardly two rows for each label ({figures})")
-    if size > options.max_levels:
-        return _within(size, options)
-    if SUPPORT * size > observations:
+        return _judge_rare(texts, observations, figures)
+    if size <= options.max_levels and SUPPORT * size > observations:
         return Judgement("category", f"has hardly {SUPPORT} rows for each label ({figures})", sure=False)
-    return CATEGORY
+    return _within(size, options)
+
+
+def _judge_rare(texts: Sequence[str], observations: float, figures: str) -> Judgement:
+    """Judge labels of which hardly any is on more than one row."""
+    if _are_sentences(texts):
+        return Judgement("text", f"looks like free text ({figures}, such as {_short(texts[0])})")
+    if len(texts) >= _SURELY_DISTINCT * observations:
+        return Judgement("identifier", f"looks like an identifier ({figures})")
+    return Judgement("text", f"has hardly two rows for each label ({figures})")
 
 
 def _within(size: int, options: ReadOptions) -> Judgement:

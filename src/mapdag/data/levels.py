@@ -13,7 +13,7 @@ from mapdag.data.codings import TEXT, Coding
 from mapdag.data.judgement import Judgement, judge
 from mapdag.data.labels import MAX_LEVELS, Matcher, ordered, parse_numbers
 from mapdag.data.meanings import MISSING_LEVELS, code_texts, meanings_of, no_level
-from mapdag.data.problems import Problems, listed, rows_text
+from mapdag.data.problems import Problems, listed, rows_text, shortened
 from mapdag.errors import Setting
 
 if TYPE_CHECKING:
@@ -193,19 +193,20 @@ def encode(
     more = f" ({len(values):,} such values: {listed(values, 5)})" if len(values) > 1 else ""
     first = labels[int(index[unknown][0])]
     wanted = f"the codes go from 0 to {size - 1}, for the levels" if options.codes else "the declared levels are"
-    what = f"has the value {first!r} in {rows_text(unknown, column.rows)}{more}, but {wanted} {listed(declared)}"
-    positions, more = Matcher(code_texts(size)), Setting("levels", {column.name: [*levels, *values]})
-    can_be_codes = not options.codes and all(positions(str(value)) is not None for value in values)
-    if options.closed and not can_be_codes:  # the levels are not for this table to change
-        problems.add(column.name, what, more, where=_WHERE)
-        return None
-    ways = [] if options.codes or options.closed else [more]
-    if can_be_codes:
+    figures = f"{rows_text(unknown, column.rows)}{more}"
+    what = f"has the value {shortened(first)} in {figures}, but {wanted} {listed(declared)}"
+    positions, added = Matcher(code_texts(size)), ["..."] if options.codes else values
+    declaration = Setting("levels", {column.name: [*declared, *added]})
+    ways = [] if options.closed else [declaration]
+    if not options.codes and all(positions(str(value)) is not None for value in values):
         # Where the user left it open, another column is known not to hold codes (see `find_codes`).
         ways.insert(len(ways) if options.codes is None else 0, Setting("codes", True))
-    if options.codes or all(_NO_ANSWER.fullmatch(str(value)) for value in values):
+    if all(_NO_ANSWER.fullmatch(str(value)) for value in values):
         ways.append(Setting("missing_values", values))
-    problems.add(column.name, what, *ways)
+    if ways:
+        problems.add(column.name, what, *ways)
+    else:  # the levels are not for this table to change
+        problems.add(column.name, what, declaration, where=_WHERE)
     return None
 
 

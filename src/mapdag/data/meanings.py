@@ -73,6 +73,7 @@ def texts_for_missing(values: str | Iterable[Any]) -> frozenset[str]:
 
 
 def code_texts(size: int) -> tuple[str, ...]:
+    """Return the texts of codes from 0."""
     return tuple(str(code) for code in range(size))
 
 

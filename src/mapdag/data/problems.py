@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _SHOWN_COLUMNS = 10
 _SHOWN_ROWS = 5
 _SHOWN_LETTERS = 60
-_PASS = "pass "
+_GIVE = "pass "
 _TOGETHER = 3  # more columns than this with the same problem are told of in one line
 _SCREEN = 800  # letters of options beyond which nobody reads them
 _SINGLE = ("levels", "max_levels")  # options whose value differs from column to column
@@ -76,7 +76,7 @@ class Problem(NamedTuple):
     what: str  # with figures
     ways: tuple[Setting, ...]  # the options of `read` that would settle it, the most likely first
     topic: str = ""  # what several columns have in common, if they can be told of together
-    where: str = _PASS  # what to do with the first of the ways
+    where: str = _GIVE  # what to do with the first of the ways
 
     def told(self) -> list[str | Setting]:
         """Return what is wrong and how to get on, as parts of a message."""
@@ -109,7 +109,7 @@ class Problems:
         self._found: list[Problem] = []
         self._doubts: list[Problem] = []
 
-    def add(self, column: str, what: str, *ways: Setting, topic: str = "", where: str = _PASS) -> None:
+    def add(self, column: str, what: str, *ways: Setting, topic: str = "", where: str = _GIVE) -> None:
         """Note one more; if no other way is given, the column can be left out."""
         self._found.append(Problem(column, what, ways or (Setting("drop", [column]),), topic, where))
 
@@ -120,7 +120,7 @@ class Problems:
     @property
     def settings(self) -> tuple[Setting, ...]:
         """The settings that settle every problem by its first way out."""
-        firsts = [(problem.column, problem.ways[0]) for problem in self._found if problem.where == _PASS]
+        firsts = [(problem.column, problem.ways[0]) for problem in self._found if problem.where == _GIVE]
         dropped = {column for column, way in firsts if way.option == "drop"}
         values: dict[str, list[Any]] = {}
         for column, way in firsts:
@@ -143,7 +143,7 @@ class Problems:
             return lines[0]
         columns = list(dict.fromkeys(problem.column for problem in self._found))
         many = f"{len(columns):,} columns cannot be used as they are:"
-        told = [many if len(columns) > 1 else f"column {shortened(columns[0])} cannot be used as it is:"]
+        told: list[Any] = [many if len(columns) > 1 else f"column {shortened(columns[0])} cannot be used as it is:"]
         told += [part for line in lines[:_SHOWN_COLUMNS] for part in ("\n  ", *line)]
         if len(lines) > _SHOWN_COLUMNS:
             told.append(f"\n  ... and {len(lines) - _SHOWN_COLUMNS:,} more")
@@ -170,7 +170,7 @@ class Problems:
         if not self._doubts:
             return None
         first, *others = self._doubts
-        names = f" (so are {listed([problem.column for problem in others])})" if others else ""
+        names = f" (so were {listed([problem.column for problem in others])})" if others else ""
         change, *confirm = first.ways
         sure = [part for way in confirm[:1] for part in (", or ", way, " if that is right")]
         told = f"column {shortened(first.column)} {first.what}, but was read as categories{names}: pass "

@@ -335,9 +335,11 @@ def _cut_continuous(
         found: Coded | None
         binned = found = cut(column, cuts)
         if column.name in options.declared:
-            labels = [*interval_levels(cuts[column.name], options.declared[column.name]), None]
+            declared = options.declared[column.name]
+            known = column.name not in options.cut  # the cuts then are those of these very levels
+            labels = [*(interval_levels(cuts[column.name], declared) if known else binned.levels), None]
             again = Column(column.name, "text", binned.codes, labels, rows=column.rows)
-            found = encode(again, labels, options.declared[column.name], replace(options, codes=False), problems)
+            found = encode(again, labels, declared, replace(options, codes=False), problems)
             if found is not None:
                 found.coding = binned.coding
         if found is not None:

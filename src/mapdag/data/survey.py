@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from dataclasses import dataclass, replace
@@ -23,14 +24,16 @@ if TYPE_CHECKING:
     from mapdag.data.meanings import ReadOptions
 
 _COUNT_NAMES = re.compile(
-    r"(freq|frequency|frequencies|freqs|n|count|counts|cnt|num|number|size|obs|observed|n_?obs|cases|total|value|values"
-    r"|weight|weights|0)\d*|n[_. ]?(rows|obs|cases)|(count|freq)[_. ].*|.*[_. ](count|freq)",
+    r"(freq|frequency|frequencies|freqs|n|count|counts|cnt|n_?obs|0)\d*|n[_. ]?(rows|obs|cases)|(count|freq)[_. ].*"
+    r"|.*[_. ](count|freq)|(?P<vague>(num|number|size|obs|observed|cases|total|value|values|weight|weights)\d*)",
     re.IGNORECASE,
 )
 _AGGREGATED = 10_000  # rows up to which a table may be one of counts
 _LEAST_ROWS = 4
 _LEAST_COUNT = 3  # that some row must have: 0 and 1 are levels
 _FILLED = 0.25  # share of the cells that have a row, unless the counts are in order
+_WELL_FILLED = 0.5  # the same where the name says little
+_RECURRING = 4  # rows for each value of a number that is part of a design
 
 _COPY = 0.01  # rows in which a near-copy differs, at most
 _LEAST_DIFFERENT = 5  # rows that must have another value than most, or everything says the same of it
@@ -48,11 +51,13 @@ def may_have_counts(names: Sequence[str], n_rows: int) -> bool:
 def count_column(columns: Sequence[Column], options: ReadOptions) -> str | None:
     """Find the column that counts how often the combination of the others occurred, if the table is such a table."""
     named = [column for column in columns if _COUNT_NAMES.fullmatch(column.name) and _holds_counts(column, options)]
-    # The last, as a rule; but "count" rather than "count2011".
-    for column in sorted(reversed(named), key=lambda column: column.name[-1:].isdigit()):
+    # What `groupby(...).size().reset_index()` makes is called 0, and last; else 0 is one of several categories.
+    named = [column for column in named if column.name != "0" or column is columns[-1]]
+    named.sort(key=lambda column: not column.name[-1:].isdigit())
+    for column in reversed(named):  # the last, as a rule; but "count" rather than "count2011"
         others = [other for other in columns if other is not column and not _COUNT_NAMES.fullmatch(other.name)]
         others = [other for other in others if not _is_judged(other, options, "index")]
-        if others and all(_is_judged(other, options, "category") for other in others) and _is_design(column, others):
+        if others and all(_is_factor(other, options) for other in others) and _is_design(column, others):
             return column.name
     return None
 
@@ -64,26 +69,43 @@ def _holds_counts(column: Column, options: ReadOptions) -> bool:
     if numbers is None:
         return False
     by_row = numbers[column.index]
-    return bool(np.all(by_row >= 0)) and are_integral(by_row) and bool(by_row.max() >= _LEAST_COUNT)
+    return bool(np.all(by_row >= 0) and np.ptp(by_row) > 0 and by_row.max() >= _LEAST_COUNT) and are_integral(by_row)
 
 
 def _is_judged(column: Column, options: ReadOptions, kind: str) -> bool:
     if column.declared is not None or column.name in options.declared:
         return kind == "category"
+    return judge(column, options).kind == kind
+
+
+def _is_factor(column: Column, options: ReadOptions) -> bool:
+    """Tell whether a column can be part of a design: a category, or numbers that recur."""
     # Every combination has one row, however often it occurred.
-    return judge(column, replace(options, weight=math.inf) if kind == "category" else options).kind == kind
+    if _is_judged(column, replace(options, weight=math.inf), "category"):
+        return True
+    return _RECURRING * len(np.unique(column.index)) <= len(column.index)
 
 
 def _is_design(counts: Column, others: Sequence[Column]) -> bool:
     """Tell whether the rows are distinct, and fill a good part of all combinations or are ordered by their counts."""
     codes = [np.unique(other.index, return_inverse=True)[1].reshape(-1) for other in others]
-    sizes = [int(code.max()) + 1 for code in codes]
-    n_rows = len(counts.index)
-    if len(distinct_rows(np.array(codes), sizes)[0]) < n_rows:
+    codes.sort(key=lambda code: -int(code.max()))
+    n_rows, cells = len(counts.index), 1
+    chosen: list[NDArray[Any]] = []
+    combinations = 1
+    for code in codes:
+        sizes = [int(each.max()) + 1 for each in (*chosen, code)]
+        more = len(distinct_rows(np.array([*chosen, code]), sizes)[0])
+        if more > combinations:  # else it follows from the others, such as groups of ages from ages
+            chosen.append(code)
+            combinations, cells = more, math.prod(sizes)
+    if combinations < n_rows:
         return False
     values = counts.numbers(())
-    ordered = values is not None and bool(np.all(np.diff(values[counts.index]) <= 0))
-    return ordered or n_rows >= _FILLED * math.prod(sizes)
+    name = _COUNT_NAMES.fullmatch(counts.name)
+    vague = name is not None and name["vague"] is not None
+    ordered = not vague and values is not None and bool(np.all(np.diff(values[counts.index]) <= 0))
+    return ordered or n_rows >= (_WELL_FILLED if vague else _FILLED) * cells
 
 
 # Copies and dependencies -------------------------------------------------------------------------------------------
@@ -124,7 +146,7 @@ def twins(columns: Mapping[str, NDArray[Any]]) -> list[Twin]:
 
 
 def _failures(known: NDArray[Any], follows: NDArray[Any], n_known: int, n_follows: int) -> int | None:
-    """Count the rows that the best rule from one column to the other gets wrong; None where there is little to follow."""
+    """Count the rows that the best rule from one column to the other gets wrong; None where little is to be told."""
     table = np.bincount(known * n_follows + follows, minlength=n_known * n_follows).reshape(n_known, n_follows)
     wrong = len(known) - int(table.max(axis=1).sum())
     without = len(known) - int(table.sum(axis=0).max())
@@ -155,11 +177,13 @@ def describe_missing(missing: Mapping[str, NDArray[np.bool_]]) -> list[str]:
     groups: dict[bytes, list[str]] = {}
     for name, rows in missing.items():
         groups.setdefault(np.packbits(rows).tobytes(), []).append(name)
-    for names in groups.values():
-        if len(names) > 1:
-            notes.append(f"{listed(names, 5)} are missing in the same {int(missing[names[0]].sum()):,} rows")
+    notes += [
+        f"{listed(names, 5)} are missing in the same {int(missing[names[0]].sum()):,} rows"
+        for names in groups.values()
+        if len(names) > 1
+    ]
     by_size = table[np.argsort(table.sum(axis=1), kind="stable")]
-    if len(groups) > 1 and all(not np.any(less & ~more) for less, more in zip(by_size, by_size[1:], strict=False)):
+    if len(groups) > 1 and all(not np.any(less & ~more) for less, more in itertools.pairwise(by_size)):
         notes.append("the pattern is monotone: rows that lack one column lack all that are missing more often")
     return notes
 

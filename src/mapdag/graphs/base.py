@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from mapdag.errors import GraphError, Setting
+from mapdag.errors import GraphError, MissingExtraError, Setting
 from mapdag.graphs import adjustment, structure
 from mapdag.graphs.drawable import Drawable
 from mapdag.graphs.masks import count, transpose
@@ -189,6 +190,24 @@ class Graph(Drawable):
     def neighbour_masks(self) -> tuple[int, ...]:
         """For each node, the bitmask of its undirected edges."""
         return (0,) * len(self.nodes)
+
+    # Leaving mapdag -----------------------------------------------------------------------------------------------
+
+    def to_networkx(self) -> Any:
+        """Return a networkx `DiGraph`; undirected edges are there in both directions."""
+        try:
+            import networkx as nx
+        except ImportError:
+            raise MissingExtraError("to_networkx needs networkx: pip install networkx") from None
+        graph = nx.DiGraph()
+        graph.add_nodes_from(self.nodes)
+        graph.add_edges_from(self.arcs)
+        return graph
+
+    def to_pgmpy(self) -> Any:
+        """Return an object of pgmpy: a `DAG`, or a `PDAG` for a CPDAG."""
+        # By name, as `mapdag.io` is a layer above this one.
+        return import_module("mapdag.io.with_pgmpy").to_pgmpy(self)
 
     def _identity(self) -> tuple[Any, ...]:
         """Return what graphs that are equal have in common, whatever the order of their nodes."""

@@ -109,6 +109,24 @@ class CPDAG(Graph):
         return cls.from_masks(index, [c & ~n for c, n in zip(columns, neighbours, strict=True)], neighbours)
 
     @classmethod
+    def from_networkx(cls, graph: Any) -> CPDAG:
+        """Build a graph from one of networkx; names that are not strings go through `str`.
+
+        Nodes that are joined in both directions, or by an edge of a `Graph`, are joined by an undirected edge.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> CPDAG.from_networkx(nx.DiGraph([("A", "B"), ("B", "A"), ("B", "C")]))
+        <CPDAG B -> C, A - B>
+        """
+        pairs = {(str(a), str(b)): None for a, b in graph.edges()}
+        free = [(a, b) for a, b in pairs if not graph.is_directed() or (b, a) in pairs]
+        undirected = {frozenset(pair) for pair in free}
+        arcs = [pair for pair in pairs if frozenset(pair) not in undirected]
+        return cls([str(node) for node in graph.nodes()], arcs, free)
+
+    @classmethod
     def from_dot(cls, text: str) -> CPDAG:
         """Read the DOT language; `a -- b`, or `a -> b` with `dir=none`, is an edge."""
         return cls(*dot.parse(text))
@@ -187,6 +205,18 @@ class CPDAG(Graph):
     def to_adjacency(self) -> npt.NDArray[np.int8]:
         """Return the matrix with `A[i, j] = 1` for `i -> j`, and `A[i, j] = A[j, i] = 1` for `i - j`."""
         return to_adjacency([c | n for c, n in zip(self.child_masks, self._neighbours, strict=True)])
+
+    def to_networkx(self) -> Any:
+        """Return a networkx `DiGraph` with both directions of every undirected edge.
+
+        Examples
+        --------
+        >>> list(CPDAG(["A", "B", "C"], arcs=[("B", "C")], edges=[("A", "B")]).to_networkx().edges)
+        [('A', 'B'), ('B', 'C'), ('B', 'A')]
+        """
+        graph = super().to_networkx()
+        graph.add_edges_from([pair for a, b in self.edges for pair in ((a, b), (b, a))])
+        return graph
 
     def to_dot(self) -> str:
         """Return the graph in the DOT language of Graphviz, edges drawn without arrowheads."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, final
 
-from mapdag.errors import GraphError, MissingExtraError
+from mapdag.errors import GraphError
 from mapdag.graphs import acyclicity, dot, structure
 from mapdag.graphs.adjacency import from_adjacency, to_adjacency
 from mapdag.graphs.base import Graph
@@ -307,17 +307,6 @@ class DAG(Graph):
     def to_adjacency(self) -> npt.NDArray[np.int8]:
         """Return the 0/1 matrix with `A[i, j] = 1` for `i -> j`."""
         return to_adjacency(self.child_masks)
-
-    def to_networkx(self) -> Any:
-        """Return a networkx `DiGraph`."""
-        try:
-            import networkx as nx
-        except ImportError:
-            raise MissingExtraError("to_networkx needs networkx: pip install networkx") from None
-        graph = nx.DiGraph()
-        graph.add_nodes_from(self.nodes)
-        graph.add_edges_from(self.arcs)
-        return graph
 
     def to_dot(self) -> str:
         """Return the graph in the DOT language of Graphviz."""

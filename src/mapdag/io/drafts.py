@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
+import numpy as np
+
+from mapdag.data.problems import listed
 from mapdag.errors import CapacityError, DataError, FormatError, GraphError, NetworkError
 from mapdag.graphs import DAG
 from mapdag.io.notes import Note
@@ -41,6 +44,37 @@ class Draft:
     tables: dict[str, Floats] = field(default_factory=dict)
     notes: Mapping[str, Note] = field(default_factory=dict)
 
+    def declare(self, node: str, labels: Sequence[str], line: int | None) -> None:
+        """Add a variable with its levels."""
+        if not node or node in self.levels:
+            self._fail(f"the variable {node!r} is declared twice" if node else "a variable has no name", line)
+        if not labels or "" in labels or len(set(labels)) < len(labels):
+            self._fail(f"the levels of {node!r} must be different and not empty, got {listed(labels)}", line)
+        self.levels[node] = tuple(labels)
+
+    def define(self, node: str, parents: Sequence[str], numbers: Sequence[str], line: int | None) -> None:
+        """Add the probabilities of a variable: in each configuration those of its levels, the last parent fastest."""
+        for name in (node, *parents):
+            if name not in self.levels:
+                self._fail(f"the variable {name!r} is not declared", line)
+        if node in self.tables or node in parents or len(set(parents)) < len(parents):
+            self._fail(f"the probabilities of {node!r} are given twice, or given the same variable twice", line)
+        shape = self.shape(node, parents)
+        if len(numbers) != math.prod(shape):
+            self._fail(
+                f"expected {math.prod(shape):,} numbers, one probability for each of the {shape[-1]} levels of {node!r}"
+                f" and {math.prod(shape[:-1]):,} configurations, got {len(numbers):,}",
+                line,
+            )
+        try:
+            table = np.array([float(number) for number in numbers])
+        except ValueError as error:
+            self._fail(f"the probabilities of {node!r} must be numbers: {error}", line)
+        self.parents[node], self.tables[node] = tuple(parents), table.reshape(shape)
+
+    def _fail(self, message: str, line: int | None) -> NoReturn:
+        raise FormatError(message, self.source, line)
+
     def shape(self, node: str, parents: Sequence[str]) -> tuple[int, ...]:
         """Return the shape of a table, if one of this size can be read."""
         shape = tuple(len(self.levels[name]) for name in (*parents, node))
@@ -51,9 +85,16 @@ class Draft:
             )
         return shape
 
-    def network(self, tolerance: float) -> BayesianNetwork:
-        """Return the network, with the names and levels that it had before it was written."""
-        names = {node: self._note(node).name or node for node in self.levels}
+    def network(self, tolerance: float, order: Sequence[str] = ()) -> BayesianNetwork:
+        """Return the network, with the names and levels that it had before it was written.
+
+        `order` has the nodes in order, if that of the file is another; unless it has others.
+        """
+        for node in self.levels:
+            if node not in self.tables:
+                self._fail(f"the probabilities of {node!r} are missing", None)
+        nodes = order if sorted(order) == sorted(self.levels) else self.levels
+        names = {node: self._note(node).name or node for node in nodes}
         arcs = [(names[parent], names[node]) for node in self.levels for parent in self.parents[node]]
         try:
             dag = DAG(names.values(), arcs)
@@ -88,8 +129,8 @@ class Draft:
 
     def _check(self, node: str, fits: bool, what: str) -> None:
         if not fits:
-            raise FormatError(
+            self._fail(
                 f"the comment that mapdag wrote about {node!r} knows {what}, which it does not have; without the "
                 "comment, the file is read as it stands",
-                self.source,
+                None,
             )

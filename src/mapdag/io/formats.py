@@ -4,6 +4,10 @@
 |---------------|--------------|------------------------------------------------|
 | "bif"         | .bif         | a network (`bif_reader`, `bif_writer`)         |
 | "json"        | .json        | a network or a graph (`schema`)                |
+| "xmlbif"      | .xmlbif, ... | a network (`xmlbif`); also .bifxml and .xml    |
+| "net"         | .net         | a network, as Hugin writes it (`hugin`)        |
+| "xdsl"        | .xdsl        | a network, as GeNIe writes it (`xdsl`)         |
+| "uai"         | .uai         | a network, as numbers (`uai`)                  |
 | "dot"         | .dot, .gv    | a graph (`mapdag.graphs.dot`)                  |
 | "modelstring" | .txt         | a graph, as bnlearn writes it                  |
 | "csv"         | .csv         | a graph, as a table of arcs (`arclists`)       |
@@ -25,6 +29,10 @@ from mapdag.io import arclists, schema
 from mapdag.io.bif_reader import read_bif
 from mapdag.io.bif_writer import to_bif
 from mapdag.io.files import check_writable, decode, read_text, write_text
+from mapdag.io.hugin import read_net, to_net
+from mapdag.io.uai import read_uai, to_uai
+from mapdag.io.xdsl import read_xdsl, to_xdsl
+from mapdag.io.xmlbif import read_xmlbif, to_xmlbif
 from mapdag.networks.cpts import TOLERANCE
 
 if TYPE_CHECKING:
@@ -36,13 +44,34 @@ T = TypeVar("T")
 _ENDINGS = {
     ".bif": "bif",
     ".json": "json",
+    ".xmlbif": "xmlbif",
+    ".bifxml": "xmlbif",
+    ".xml": "xmlbif",
+    ".net": "net",
+    ".xdsl": "xdsl",
+    ".uai": "uai",
     ".dot": "dot",
     ".gv": "dot",
     ".txt": "modelstring",
     ".modelstring": "modelstring",
     ".csv": "csv",
 }
-_NETWORK_WRITERS: dict[str, Callable[[BayesianNetwork], str]] = {"bif": to_bif, "json": schema.network_to_json}
+_NETWORK_READERS: dict[str, Callable[..., BayesianNetwork]] = {
+    "bif": read_bif,
+    "json": schema.network_from_json,
+    "xmlbif": read_xmlbif,
+    "net": read_net,
+    "xdsl": read_xdsl,
+    "uai": read_uai,
+}
+_NETWORK_WRITERS: dict[str, Callable[[BayesianNetwork], str]] = {
+    "bif": to_bif,
+    "json": schema.network_to_json,
+    "xmlbif": to_xmlbif,
+    "net": to_net,
+    "xdsl": to_xdsl,
+    "uai": to_uai,
+}
 _GRAPH_WRITERS: dict[str, Callable[[DAG], str]] = {
     "json": schema.graph_to_json,
     "dot": lambda dag: dag.to_dot() + "\n",
@@ -50,7 +79,7 @@ _GRAPH_WRITERS: dict[str, Callable[[DAG], str]] = {
     "csv": arclists.to_arcs,
 }
 _GRAPH_READERS: dict[str, Callable[[str, str], DAG]] = {
-    "bif": lambda text, name: read_bif(text, name).dag,
+    **{kind: lambda text, name, read=read: read(text, name).dag for kind, read in _NETWORK_READERS.items()},  # type: ignore[misc]
     "json": schema.graph_from_json,
     "dot": lambda text, _: DAG.from_dot(text),
     "modelstring": lambda text, _: DAG.from_modelstring(text.strip()),
@@ -75,9 +104,13 @@ _STARTS = (
     ("modelstring", re.compile(r"\[")),
     ("dot", re.compile(r"(?:strict\s+)?(?:di)?graph\b", re.IGNORECASE)),
     ("bif", re.compile(r"(?:network|variable|probability)\b", re.IGNORECASE)),
+    ("xmlbif", re.compile(r"<(?:BIF|.*?<BIF)\b", re.IGNORECASE | re.DOTALL)),
+    ("xdsl", re.compile(r"<(?:smile|.*?<smile)\b", re.IGNORECASE | re.DOTALL)),
+    ("net", re.compile(r"net\s*\{|(?:discrete\s+)?node\s+\w+\s*\{", re.IGNORECASE)),
+    ("uai", re.compile(r"(?:BAYES|MARKOV)\b", re.IGNORECASE)),
     ("csv", re.compile(r'[^\n]*\bfrom"?\s*,\s*"?to\b', re.IGNORECASE)),
 )
-_LEADING = re.compile(r"(?:\s|//[^\n]*|/\*.*?\*/|^\#[^\n]*)*", re.DOTALL | re.MULTILINE)
+_LEADING = re.compile(r"(?:\s|//[^\n]*|/\*.*?\*/|^[\#%][^\n]*)*", re.DOTALL | re.MULTILINE)
 
 
 def read_network(
@@ -92,7 +125,7 @@ def read_network(
     ----------
     source : path, bytes, open file or str
         A path, or what such a file holds. A string with a line break in it is text; any other string is a path.
-    format : {"bif", "json"}, optional
+    format : {"bif", "json", "xmlbif", "net", "xdsl", "uai"}, optional
         The format; by default the one that the ending of the path tells, else the one that the text looks like.
     tolerance : float
         How far from one the probabilities of a configuration may sum; within, they are divided by their sum.
@@ -115,11 +148,9 @@ def read_network(
     True
     """
     text, name, ending = _open(source)
-    kind = _choose(format, ending, text, name, _NETWORK_WRITERS)
-    if kind == "bif":
-        return read_bif(text, name, tolerance=tolerance)
-    if kind == "json":
-        return schema.network_from_json(text, name, tolerance=tolerance)
+    kind = _choose(format, ending, text, name, _NETWORK_READERS)
+    if kind in _NETWORK_READERS:
+        return _NETWORK_READERS[kind](text, name, tolerance=tolerance)
     raise FormatError(f"this is a graph ({kind}) without probabilities; read it with read_graph", name)
 
 
@@ -130,7 +161,7 @@ def read_graph(source: str | os.PathLike[str] | bytes | Any, *, format: str | No
     ----------
     source : path, bytes, open file or str
         As for `read_network`. Text starting with "[" is a model string, with or without a line break.
-    format : {"bif", "json", "dot", "modelstring", "csv"}, optional
+    format : {"dot", "modelstring", "csv"} or a format of networks, optional
         As for `read_network`.
 
     Examples
@@ -190,8 +221,10 @@ def write_network(network: BayesianNetwork, path: str | os.PathLike[str], *, for
     network : BayesianNetwork
     path : path
         A name that ends in ".gz" is compressed.
-    format : {"bif", "json"}, optional
-        By default what the ending tells.
+    format : {"bif", "json", "xmlbif", "net", "xdsl", "uai"}, optional
+        By default what the ending tells: .bif, .json, .xmlbif (or .bifxml, .xml), .net (Hugin), .xdsl (GeNIe), .uai.
+        Only JSON holds undefined probabilities. What a format cannot hold of names and labels is replaced, with a
+        warning, and noted in comments, which `read_network` understands.
 
     Raises
     ------
@@ -279,5 +312,5 @@ def _choose(wanted: str | None, ending: str | None, text: str, name: str, allowe
         if pattern.match(text, start):
             return kind
     shown = text[start : start + 40].partition("\n")[0]
-    hint = "this looks like XML, which is another format" if shown.startswith("<") else f"it starts with {shown!r}"
+    hint = f"it starts with {shown!r}"
     raise FormatError(f"this is none of the formats {', '.join(dict.fromkeys(_ENDINGS.values()))}: {hint}", name)

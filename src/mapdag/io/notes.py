@@ -35,11 +35,11 @@ class Note:
         """Whether the file does not say it all."""
         return bool(self.name or self.levels or self.coding)
 
-    def comment(self, escaped: str = "") -> str:
-        r"""Return the text of the comment, these characters escaped.
+    def comment(self, *unwanted: str) -> str:
+        r"""Return the text of the comment, in which some texts, none of them part of a number, must not be.
 
-        >>> print(Note("x", name="a -- b").comment("-"))
-        mapdag: {"variable":"x","name":"a \u002d\u002d b"}
+        >>> print(Note("x", name="a -- b").comment("--"))
+        mapdag: {"variable":"x","name":"a -\u002d b"}
         """
         content: dict[str, Any] = {"variable": self.variable}
         if self.name is not None:
@@ -49,8 +49,8 @@ class Note:
         if self.coding is not None:
             content["coding"] = coding_entry(self.coding)
         text = json.dumps(content, separators=(",", ":"))
-        for character in escaped:
-            text = text.replace(character, f"\\u{ord(character):04x}")
+        for each in unwanted:
+            text = text.replace(each, f"{each[:-1]}\\u{ord(each[-1]):04x}")
         return f"{_MARK} {text}"
 
 

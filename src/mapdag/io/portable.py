@@ -7,9 +7,9 @@ The originals go into the file as notes for ourselves (`mapdag.io.notes`).
 
 from __future__ import annotations
 
-import itertools
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -26,6 +26,7 @@ _INTERVAL = re.compile(rf"([\[(])({_EDGE}),({_EDGE})([\])])")
 _WORDS = {"<=": "le_", ">=": "ge_", "≤": "le_", "≥": "ge_", "<": "lt_", ">": "gt_", "%": "_percent", "&": "_and_"}
 _SIGN = re.compile("|".join(_WORDS))
 _PLUS = re.compile(r"(?<=\w)\+")
+_MINUS = re.compile(r"(?<![A-Za-z0-9])-(?=[0-9.])")
 
 
 @dataclass(frozen=True)
@@ -38,15 +39,19 @@ class Alphabet:
         What to call it.
     name, label : function
         Tell whether a text can stand as a name, or as a label.
-    inside : str
-        What may stand in names and labels besides ASCII letters, digits and underscores, as in a regular expression;
-        whatever else is replaced.
+    in_names, in_labels : str
+        What may stand in them besides ASCII letters, digits and underscores, as in a regular expression; in those that
+        do not fit, whatever else is replaced.
+    fold : bool
+        Whether names must differ in more than capitals, as some programs do not tell them apart.
     """
 
     format: str
     name: Callable[[str], object]
     label: Callable[[str], object]
-    inside: str = ".-"
+    in_names: str = ".-"
+    in_labels: str = ".-"
+    fold: bool = True
 
 
 @dataclass(frozen=True)
@@ -72,13 +77,13 @@ def portable(network: BayesianNetwork, alphabet: Alphabet) -> Portable:
     ...     portable(net, BIF).labels
     {'age': ('ge_0_le_40', 'gt_40_le_60')}
     """
-    # Some programs do not tell names apart that differ in capitals only.
-    chosen = _chosen(network.nodes, alphabet.name, alphabet.inside, "node", str.lower)
+    key = str.lower if alphabet.fold else str
+    chosen = _chosen(network.nodes, alphabet.name, alphabet.in_names, "node", key)
     names = dict(zip(network.nodes, chosen, strict=True))
     labels, notes, changed = {}, [], [pair for pair in names.items() if pair[0] != pair[1]]
     for node in network.nodes:
         before = network.levels[node]
-        after = labels[node] = _chosen(before, alphabet.label, alphabet.inside, "level", str)
+        after = labels[node] = _chosen(before, alphabet.label, alphabet.in_labels, "level", str)
         renamed = {new: old for new, old in zip(after, before, strict=True) if new != old}
         changed += [(old, new) for new, old in renamed.items()]
         note = Note(names[node], node if names[node] != node else None, renamed, network.codings.get(node))
@@ -100,6 +105,7 @@ def _chosen(
     """Return a text that fits for each, no two of them with the same key; those that fit keep their own."""
     chosen: dict[str, str] = {}
     taken: set[str] = set()
+    tried: Counter[str] = Counter()
     for text in texts:
         if fits(text) and key(text) not in taken:
             chosen[text] = text
@@ -107,9 +113,12 @@ def _chosen(
     for position, text in enumerate(texts):
         if text not in chosen:
             stem = next(filter(fits, _candidates(text, inside, f"{what}{position + 1}")))
-            numbered = (stem if number == 1 else f"{stem}_{number}" for number in itertools.count(1))
-            chosen[text] = next(each for each in numbered if key(each) not in taken)
-            taken.add(key(chosen[text]))
+            mine = stem
+            while key(mine) in taken:
+                tried[stem] += 1
+                mine = f"{stem}_{tried[stem] + 1}"
+            chosen[text] = mine
+            taken.add(key(mine))
     return tuple(chosen[text] for text in texts)
 
 
@@ -130,6 +139,8 @@ def _plain(text: str, inside: str) -> str:
 
     >>> [_plain(text, ".-") for text in ("(-inf,2.5]", "[0,40]", "größe in cm", ">= 50 %", "65+", "年")]
     ['le_2.5', 'ge_0_le_40', 'grosse_in_cm', 'ge_50_percent', '65_plus', '']
+    >>> _plain("(-2.5,0]", "")
+    'gt_minus2_5_le_0'
     """
     interval = _INTERVAL.fullmatch(text)
     if interval is not None:
@@ -138,6 +149,8 @@ def _plain(text: str, inside: str) -> str:
         upper = "" if high == "inf" else f"{'le' if closing == ']' else 'lt'}_{high}"
         text = "_".join(filter(None, (lower, upper)))
     text = _SIGN.sub(lambda found: _WORDS[found.group()], text)
+    if "-" not in inside:
+        text = _MINUS.sub("minus", text)
     text = _PLUS.sub("_plus", text).replace("ß", "ss")
     text = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
     text = re.sub(rf"[^A-Za-z0-9_{inside}]+", "_", text)

@@ -308,6 +308,33 @@ class BayesianNetwork(Questions, Drawable, Tabular):
         # By name, as `mapdag.io` is a layer above this one.
         import_module("mapdag.io").write_network(self, path, format=format)
 
+    def to_pgmpy(self) -> Any:
+        """Return a `DiscreteBayesianNetwork` of pgmpy; `mapdag.from_pgmpy` is the way back.
+
+        Its states are what the levels stand for: numbers for columns of numbers, truth values, or labels as they are.
+        """
+        return import_module("mapdag.io.with_pgmpy").to_pgmpy(self)
+
+    def to_pyagrum(self) -> Any:
+        """Return a `BayesNet` of pyAgrum; `mapdag.from_pyagrum` is the way back.
+
+        Columns of numbers become variables of numbers, others have their labels as they are.
+        """
+        return import_module("mapdag.io.with_pyagrum").to_pyagrum(self)
+
+    def to_networkx(self) -> Any:
+        """Return a networkx `DiGraph`; its nodes have the attributes `levels`, `parents` and `cpt`.
+
+        `mapdag.from_networkx` is the way back.
+
+        Examples
+        --------
+        >>> from mapdag.reference import network
+        >>> network("asia").to_networkx().nodes["tub"]["cpt"].tolist()
+        [[0.05, 0.95], [0.01, 0.99]]
+        """
+        return import_module("mapdag.io.with_networkx").to_networkx(self)
+
     # Other networks made from it -------------------------------------------------------------------------------
 
     def renamed(self, mapping: Mapping[str, str]) -> BayesianNetwork:

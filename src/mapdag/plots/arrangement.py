@@ -1,4 +1,4 @@
-"""Where everything goes: each connected part in layers, or by forces, the parts packed side by side, lone nodes in rows."""
+"""Where everything goes: connected parts in layers, or by forces, packed side by side, lone nodes in rows below."""
 
 from __future__ import annotations
 

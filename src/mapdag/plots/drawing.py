@@ -30,6 +30,7 @@ THIN, THICK = 0.7, 3.0  # widths of the weakest and the strongest arc
 PLAIN = 1.4
 _READABLE = 0.42  # scale down to which labels can be made out
 _WORTH = 1.4  # how much larger a drawing without layers must be to give them up
+_MOST_BY_FORCES = 2000  # nodes; time and memory grow with the square of them
 
 
 @dataclass(frozen=True)
@@ -101,8 +102,8 @@ def compose(
     order : sequence of str
         The nodes, those that should be higher up first. Arcs against it are drawn upwards.
     window : (float, float), optional
-        Width and height of the window that the drawing is for. Hundreds of nodes in layers are a ribbon that leaves most
-        of it empty; without a window, they are in layers all the same.
+        Width and height of the window that the drawing is for. Hundreds of nodes in layers are a ribbon that leaves
+        most of it empty; without a window, they are in layers all the same.
 
     Examples
     --------
@@ -116,7 +117,7 @@ def compose(
     widths = [max(_NARROWEST, text_width(label) + 2 * _PADDING) for label in labels]
     downwards = [(index[a], index[b]) for a, b in (_downwards(link, rank) for link in links)]
     arranged, layered = arrange(widths, downwards), True
-    if window is not None and (scale := _scale(arranged, window)) < _READABLE:
+    if window is not None and len(nodes) <= _MOST_BY_FORCES and (scale := _scale(arranged, window)) < _READABLE:
         other = arrange(widths, downwards, layered=False)
         if _scale(other, window) > _WORTH * scale:
             arranged, layered = other, False

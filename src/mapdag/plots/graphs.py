@@ -91,9 +91,7 @@ def for_notebook(graph: Any) -> Picture | None:
         return None
 
 
-def draw(
-    graph: Drawn, *, bootstrap: Bootstrap | None = None, window: tuple[float, float] | None = None
-) -> Drawing:
+def draw(graph: Drawn, *, bootstrap: Bootstrap | None = None, window: tuple[float, float] | None = None) -> Drawing:
     """Lay out a graph, for whoever writes it; for a window of this width and height, if that is known."""
     structure = _structure(graph)
     return compose(structure.nodes, list(links(graph, bootstrap)), drawing_order(structure), window=window)

@@ -1,8 +1,8 @@
 """Drawing by forces, for graphs that layers would make a ribbon of: joined nodes attract, all others repel each other.
 
-Fruchterman and Reingold (1991), "Graph drawing by force-directed placement", with three changes: distances are measured in
-boxes, which are wider than high; a mild pull keeps the whole in the shape of a window, and another one children below
-their parents. No randomness: the same graph is drawn the same way.
+Fruchterman and Reingold (1991), "Graph drawing by force-directed placement", with a mild pull towards the middle; the
+result is stretched to the shape of a window, and boxes that overlap are pushed apart. Directions of arcs play no part.
+No randomness: the same graph is drawn the same way.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 Floats: TypeAlias = NDArray[np.float64]
 
 _STEPS = 260
+_MODES = 12  # nodes from which the modes of a graph are worth finding
 _APART = 62.0  # what joined nodes settle at, before boxes are pushed apart
 _PULL = 0.018  # towards the middle
-_BELOW = 0.35  # how strongly children want to be below their parents
 _PATIENCE = 8  # rounds of pushing boxes apart before there is more room
 _GROW = 1.04
 _TOUCHING = 1e-3
@@ -40,7 +40,6 @@ def spread(
     height : float
         Of every box.
     edges : sequence of (int, int)
-        Upper and lower node.
     gap : float
         The least distance between two boxes.
     shape : float
@@ -65,17 +64,21 @@ def spread(
 
 
 def _first(n: int, ends: NDArray[np.int64]) -> Floats:
-    """Begin with the slowest modes of the graph, in which neighbours are close: a spiral breaks what ties are left."""
+    """Begin with the slowest modes of the graph, in which neighbours are close; a spiral breaks what ties remain."""
     from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import laplacian
+    from scipy.sparse.linalg import eigsh
 
     turn = np.arange(n) * 2.399963  # the golden angle
     spiral = np.column_stack([np.cos(turn), np.sin(turn)]) * np.sqrt(np.arange(n) + 0.5)[:, None]
-    if n < 4:
+    if n < _MODES:
         return spiral * _APART
-    joined = coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(n, n))
-    _, vectors = np.linalg.eigh(laplacian((joined + joined.T).tocsr(), normed=True).toarray())
-    slow = vectors[:, 1:3] * np.sign(vectors[np.abs(vectors[:, 1:3]).argmax(axis=0), [1, 2]])
+    a, b, each = ends[:, 0], ends[:, 1], np.arange(n)
+    degree = np.bincount(ends.ravel(), minlength=n)
+    tie = -1.0 / np.sqrt(degree[a] * degree[b])
+    values = np.concatenate([tie, tie, np.full(n, 1.01)])  # the normalised Laplacian, a little more than it
+    where = np.concatenate([a, b, each]), np.concatenate([b, a, each])
+    _, vectors = eigsh(coo_array((values, where), shape=(n, n)).tocsc(), k=3, sigma=0.0, v0=1.0 + np.cos(turn) / 2)
+    slow = vectors[:, 1:] * np.sign(vectors[np.abs(vectors[:, 1:]).argmax(axis=0), [1, 2]])
     return np.asarray((slow * n + 0.05 * spiral) * _APART / np.sqrt(n), dtype=np.float64)
 
 
@@ -94,7 +97,6 @@ def _settle(at: Floats, ends: NDArray[np.int64]) -> Floats:
         lean = (at[start] - at[end]).astype(np.float64)
         length = np.hypot(lean[:, 0], lean[:, 1])[:, None]
         pull = lean * length / _APART * tie
-        pull[:, 1] += _BELOW * _APART * np.clip(1.0 + lean[:, 1] / _APART, 0, 2)
         for axis in (0, 1):
             force[:, axis] += np.bincount(end, pull[:, axis], n) - np.bincount(start, pull[:, axis], n)
         force -= _PULL * np.sqrt(n) * (at - at.mean(axis=0))

@@ -10,7 +10,7 @@ from mapdag.errors import ParameterError
 from mapdag.objective import thin_sentence
 from mapdag.plots.graphs import draw
 from mapdag.report.charts import line_chart
-from mapdag.report.facts import ArcFacts, arcs, families
+from mapdag.report.facts import ALPHA, ArcFacts, arcs, families
 from mapdag.report.families import family_tables, is_whole
 from mapdag.report.html import Content, Html, join, tag
 from mapdag.report.nodes import data_section, node_facts
@@ -100,7 +100,9 @@ def result_page(
         Section("arcs", "Arcs", _arcs(result, joined, bootstrap), "Arcs"),
         *([] if _is_given(result) else [Section("trace", "How the score rose", _trace(result), "Score trace")]),
         Section("data", "Data and families", data_section(result.data, known), "Data"),
-        how_it_was_made(command, _details(result, bootstrap)),
+        how_it_was_made(
+            command, [*_details(result, bootstrap), ("probabilities", _ESTIMATED if network is None else _GIVEN)]
+        ),
     ]
     size = f"{plural(len(result.dag.nodes), 'node')}, {plural(result.dag.n_arcs, 'arc')}"
     return page(
@@ -242,6 +244,10 @@ def _trace(result: Result) -> Content:
     told = f"Score after each of {plural(len(result.trace), 'move')}"
     chart = line_chart(scores, x_title="move", y_title="score", label=told)
     return picture(chart, [told, ". ", tag("span", id="move", aria_live="polite")])
+
+
+_ESTIMATED = f"estimated from the data, with an imaginary sample size of {ALPHA:g}"
+_GIVEN = "those of a network that was given"
 
 
 def _details(result: Result, bootstrap: Bootstrap | None) -> list[tuple[str, Content]]:

@@ -108,8 +108,8 @@ def _finder() -> Html:
 
 _HELP = (
     "Drag to move, scroll or pinch to zoom. Point at a node or an arc for what is known of it; click a node for its "
-    "probabilities and its Markov blanket, and choose how many steps around it to show. With the keyboard: Tab from node "
-    f"to node, Enter to choose, arrows to move, + and {MINUS} to zoom, 0 to see all, Esc to let go."
+    "probabilities and its Markov blanket, and choose how many steps around it to show. With the keyboard: Tab from "
+    f"node to node, Enter to choose, arrows to move, + and {MINUS} to zoom, 0 to see all, Esc to let go."
 )
 
 

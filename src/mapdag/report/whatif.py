@@ -1,8 +1,8 @@
 """What follows from evidence, in the page: how it can find out, and the section where one asks it.
 
-Exactly, by messages between cliques (``assets/junction.js``), wherever the tables fit into the page and the cliques into
-its memory; elsewhere by counting samples of the network that agree with the evidence (``assets/samples.js``). The section
-says which of the two it is.
+Exactly, by messages between cliques (``assets/junction.js``), wherever the tables fit into the page and the cliques
+into its memory; elsewhere by counting samples of the network that agree with the evidence (``assets/samples.js``). The
+section says which of the two it is.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from mapdag.report.facts import FamilyFacts
     from mapdag.search import Result
 
-MOST_ENTRIES = 1 << 22
-"""The most entries of all cliques together: a browser goes through them in less than a second."""
+MOST_ENTRIES = 1 << 24
+"""The most entries of all cliques together: a browser goes through them in a second, and needs 16 bytes for each."""
 
 _BITS = 9_000_000  # of all samples: one and a half megabytes in the page
 _SAMPLES = (1_000, 20_000)
@@ -154,11 +154,11 @@ def what_if(plan: Plan) -> Content:
 
 
 _TOLD = {
-    "exact": "Click a level to say that it was observed, and all other distributions follow: exact probabilities, computed "
-    "in this page from the tables above. Click it again to take it back. The line marks where a level was without "
-    "evidence.",
-    "samples": "Click a level to say that it was observed. {why} So probabilities are estimated from those of {rows} samples "
-    "of the network that agree with the evidence: good to a few per cent for one piece of evidence, worse for several or "
-    "rare ones. For exact answers to a few nodes, ask the network: network.query(node, evidence).",
+    "exact": "Click a level to say that it was observed, and all other distributions follow: exact probabilities, "
+    "computed in this page. Click it again to take it back. Small marks show where the levels were without evidence; "
+    "in the graph, nodes are the darker the more they changed.",
+    "samples": "Click a level to say that it was observed. {why} So probabilities are estimated from those of {rows} "
+    "samples of the network that agree with the evidence: good to a few per cent for one piece of evidence, worse for "
+    "several or rare ones. For exact answers about a few nodes, ask the network: network.query(node, evidence).",
     "none": "What follows from evidence cannot be computed in this page. {why} Shown are the shares in the data.",
 }

@@ -184,7 +184,6 @@ FLAGS = MappingProxyType(
         "required": "--require",
         "objective": "--score",
         "missing_values": "--missing-value",
-        "folds": "--folds",
         "R": "--replicates",
     }
 )

@@ -32,11 +32,10 @@ const camera = (() => {
     frame.dataset.scale = k.toFixed(4);
     for (const each of watchers) each();
   }
-  /** What of the frame the panel leaves free: it is at the side, or at the bottom of narrow windows. */
+  /** What of the picture the panel leaves free: it is beside it, or, in narrow windows, below. */
   function free() {
     const w = svg.clientWidth, h = svg.clientHeight;
-    if (panel.hidden) return [w, h];
-    return panel.offsetWidth > 0.8 * w ? [w, Math.max(h - panel.offsetHeight - 8, h * 0.35)] : [w - panel.offsetWidth - 16, h];
+    return [panel.hidden || panel.offsetWidth > 0.8 * w ? w : w - panel.offsetWidth - 16, h];
   }
   function fit() {
     const [w, h] = extent === whole ? [svg.clientWidth, svg.clientHeight] : free();

@@ -19,13 +19,16 @@ function tableOf(i) {
   return table;
 }
 
+/** Probabilities as they are written: null where they are undefined. */
+const written = (values) => Float64Array.from(values, (p) => p ?? NaN);
+
 /** One row: how often the configuration was observed, and the probabilities, or null where the page has neither. */
 function rowOf(i, codes) {
   const { r, parents } = data.nodes[i], table = tableOf(i), j = table.rows.get(codes.join());
   const values = new Float64Array(r);
   const denseRow = () => {
     const at = codes.reduce((sum, code, k) => sum * data.nodes[parents[k]].r + code, 0) * r;
-    return Float64Array.from(table.chances.slice(at, at + r));
+    return written(table.chances.slice(at, at + r));
   };
   let count = 0;
   if (j !== undefined) {
@@ -37,7 +40,7 @@ function rowOf(i, codes) {
     return table.dense ? { count: null, values: denseRow() } : null;
   }
   if (table.dense) return { count, values: denseRow() };
-  if (table.chances) return j === undefined ? { count, values: null } : { count, values: Float64Array.from(table.chances.slice(j * r, (j + 1) * r)) };
+  if (table.chances) return j === undefined ? { count, values: null } : { count, values: written(table.chances.slice(j * r, (j + 1) * r)) };
   const rows = count + table.imaginary;
   for (let k = 0; k < r; k += 1) values[k] = rows > 0 ? (values[k] + table.imaginary / r) / rows : 1 / r;
   return { count, values };
@@ -46,7 +49,7 @@ function rowOf(i, codes) {
 /** The whole table, one row after the other, the last parent's levels changing first. */
 function denseTable(i) {
   const { r, parents } = data.nodes[i], table = tableOf(i);
-  if (table.dense) return Float64Array.from(table.chances);
+  if (table.dense) return written(table.chances);
   const q = parents.reduce((product, parent) => product * data.nodes[parent].r, 1);
   const values = new Float64Array(q * r).fill(1 / r);
   for (const codes of table.configurations) {

@@ -53,6 +53,7 @@ const graph = (() => {
     for (const element of nodes) element.removeAttribute("data-role");
     for (const element of arcs) element.classList.remove("near");
     panel.hidden = i < 0;
+    hide();
     if (i >= 0) {
       const roles = blanket(i);
       mark(i, roles);

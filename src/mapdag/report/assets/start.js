@@ -2,6 +2,7 @@
 {
   svg.removeAttribute("viewBox"); // from here on the scale is ours
   frame.style.setProperty("--tall", camera.whole.h);
+  frame.style.setProperty("--wide", camera.whole.w);
   frame.classList.add("ready");
   camera.fit();
   let last = [svg.clientWidth, svg.clientHeight];

@@ -80,7 +80,7 @@
     frame.classList.toggle("shifted", evidence.size > 0);
     nodes.forEach((element, i) => {
       element.classList.toggle("given", evidence.has(i));
-      element.style.setProperty("--shift", evidence.size ? shift(i).toFixed(3) : 0);
+      element.style.setProperty("--shift", evidence.size ? Math.sqrt(shift(i)).toFixed(3) : 0); // small changes are seen, too
     });
   }
   function update() {
@@ -108,7 +108,7 @@
   }
   filter.addEventListener("input", () => { most = FIRST; list(); });
   order.addEventListener("change", list);
-  extras.panel.unshift((i) => [make("h4", { class: "over" }, evidence.size ? "Distribution given the evidence" : "Distribution"), monitor(i, false)]);
+  extras.panel.unshift((i) => [make("h4", { class: "over" }, "Distribution"), monitor(i, false)]);
 
   setTimeout(() => { // after the first picture of the page: large tables take a moment
     ask = engines[plan.kind]();
