@@ -155,7 +155,7 @@ def test_the_refusal_says_which_edges_are_open_and_how_to_decide_them():
         graph.adjustment_set("smoke", "cough")
     assert str(caught.value) == (
         "the effect of 'smoke' on 'cough' is not decided: smoke - lung may point either way, and the effect depends on "
-        'it; if you know which, learn with required=[["smoke", "lung"]] or the opposite, or with tiers'
+        'it; if you know which, learn with required=[("smoke", "lung")] or the opposite, or with tiers'
     )
     decided = meek_closure(graph, [("smoke", "lung")])
     assert decided.identifiable("smoke", "cough")

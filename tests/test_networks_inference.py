@@ -284,6 +284,10 @@ def test_answers_are_values():
     assert pickle.loads(pickle.dumps(best)) == best
     assert str(best).splitlines()[0].split() == ["node", "level"]
     assert str(best).splitlines()[-1].startswith("probability 0.")
+    assert float(found.to_pandas()["probability"]["xray", "yes"]) == 1
+    assert found.to_polars().shape == (16, 3)
+    assert "most probable" in found._repr_html_()
+    assert best.to_polars()["level"].to_list() == list(best.levels.values())
     with pytest.raises(KeyError):
         found["lnug"]
 

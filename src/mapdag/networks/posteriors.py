@@ -7,13 +7,21 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
+import numpy as np
+
+from mapdag.tables import Column, Table, Tabular
+from mapdag.wording import plural
+
 if TYPE_CHECKING:
     from mapdag.networks.distribution import Distribution
+
+_NODES = 100
+"""Nodes that are shown of a large network."""
 
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Marginals(Mapping[str, "Distribution"]):
+class Marginals(Tabular, Mapping[str, "Distribution"]):
     """The distribution of every node, given the same evidence: a mapping from nodes to distributions.
 
     Parameters
@@ -62,23 +70,30 @@ class Marginals(Mapping[str, "Distribution"]):
         """
         return {node: found.to_dict() for node, found in self.items()}
 
+    def to_table(self, most: int | None = None) -> Table:
+        """Return a row for each level of each node, or of the first ones."""
+        rows = [(node, *item) for node, found in self.items() for item in found.to_dict().items()]
+        nodes, levels, values = zip(*rows[:most], strict=True)
+        columns = [Column("node", nodes), Column("level", levels), Column("probability", np.array(values), ".6g")]
+        return Table(columns, left=len(rows) - len(nodes), index=2)
+
+    def _shown(self) -> Table:
+        """Return the most probable level of every node, as far as there is room."""
+        nodes = list(self)[:_NODES]
+        modes = [self[node].mode[node] for node in nodes]
+        best = np.array([self[node].values.max() for node in nodes])
+        marks = ["given" if node in self.evidence else "" for node in nodes]
+        columns = [Column("node", nodes), Column("most probable", modes), Column("probability", best, ".6g")]
+        return Table([*columns, Column("", marks)], left=len(self) - len(nodes))
+
     def __repr__(self) -> str:
         given = "".join(f", {node}={level}" for node, level in self.evidence.items())
-        return f"Marginals({len(self):,} node{'s' * (len(self) != 1)}{given})"
-
-    def __str__(self) -> str:
-        """Write a table with the most probable level of every node."""
-        rows = [["node", "most probable", "probability", ""]]
-        for node, found in self.items():
-            level = found.mode[node]
-            mark = "given" if node in self.evidence else ""
-            rows.append([node, level, f"{found.probability({node: level}):.6g}", mark])
-        return _aligned(rows)
+        return f"Marginals({plural(len(self), 'node')}{given})"
 
 
 @final
 @dataclass(frozen=True)
-class Explanation:
+class Explanation(Tabular):
     """The most probable levels of all nodes together, given evidence.
 
     Parameters
@@ -107,11 +122,12 @@ class Explanation:
         """The probability of these levels given the evidence."""
         return min(1.0, math.exp(self.log_joint - self.log_evidence))
 
-    def __str__(self) -> str:
-        rows = [["node", "level"], *([node, level] for node, level in self.levels.items())]
-        return f"{_aligned(rows)}\nprobability {self.probability:.6g}"
+    def to_table(self, most: int | None = None) -> Table:
+        """Return the level of every node, or of the first ones."""
+        nodes = list(self.levels)[:most]
+        columns = [Column("node", nodes), Column("level", [self.levels[node] for node in nodes])]
+        told = f"probability {self.probability:.6g}"
+        return Table(columns, notes=[told], left=len(self.levels) - len(nodes), index=1)
 
-
-def _aligned(rows: list[list[str]]) -> str:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
+    def _shown(self) -> Table:
+        return self.to_table(_NODES)
