@@ -75,3 +75,40 @@ def test_restarts_are_seeded_too():
         for _ in range(2)
     ]
     assert np.array_equal(runs[0].log_likelihood, runs[1].log_likelihood)
+
+
+def test_a_target_is_predicted_in_the_rows_that_are_held_out():
+    found = md.cross_validate(ASIA, OBJECTIVES, folds=4, seed=7, target="dysp")
+    plain = md.cross_validate(ASIA, OBJECTIVES, folds=4, seed=7)
+    assert np.array_equal(found.log_likelihood, plain.log_likelihood)
+    fold = np.random.default_rng(7).permutation(np.arange(1000) % 4)
+    for i, objective in enumerate(OBJECTIVES):
+        actual, said = [], []
+        for k in range(4):
+            train, test = ASIA.take(fold != k), ASIA.take(fold == k)
+            network = md.fit(md.learn(train, objective).dag, train)
+            expected = network.predict_proba(test, "dysp")
+            assert np.allclose(found.predictions[i][k].probabilities, expected)
+            actual.append(test.column("dysp"))
+            said.append(expected)
+        by_hand = md.metrics(np.concatenate(actual), np.concatenate(said), levels=range(2))
+        assert found.metrics[i].summary() == pytest.approx(by_hand.summary())
+    assert found.metrics[2].auc == pytest.approx(0.5, abs=0.05)  # no arcs: nothing but the shares of the folds
+    assert found.metrics[0].auc > 0.8
+    assert found.to_pandas()["log_loss"].tolist() == [each.log_loss for each in found.metrics]
+    assert "with predictions of 'dysp'" in str(found)
+    assert "accuracy" not in str(plain)
+    with pytest.raises(ParameterError, match="target="):
+        plain.metrics  # noqa: B018 - looking is the test
+
+
+def test_a_target_counts_by_weights():
+    found = md.cross_validate(ASIA.aggregated(), ["BDeu(1)"], folds=5, seed=1, target="dysp")
+    alone = md.cross_validate(ASIA, ["BDeu(1)"], folds=5, seed=1, target="dysp")
+    assert found.metrics[0].rows == alone.metrics[0].rows == 1000
+    assert found.metrics[0].log_loss == pytest.approx(alone.metrics[0].log_loss, abs=0.02)
+
+
+def test_an_unknown_target_is_refused_at_once():
+    with pytest.raises(md.errors.DataError, match="dispnea"):
+        md.cross_validate(ASIA, ["BIC"], target="dispnea", progress=lambda *_: pytest.fail("too late"))

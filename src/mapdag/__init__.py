@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     )
     from mapdag.networks import CPT, BayesianNetwork, Distribution, Explanation, Marginals, fit, kl_divergence
     from mapdag.objective import Score, parse, score
+    from mapdag.predictions import Metrics, evaluate, metrics
     from mapdag.priors import CS, MU, VSP, LogLinear, MaxParents, Support, U
     from mapdag.reference import catalogue, network
     from mapdag.resamples import Bootstrap, bootstrap
@@ -82,6 +83,7 @@ __all__ = [
     "LogLinear",
     "Marginals",
     "MaxParents",
+    "Metrics",
     "Objective",
     "Prior",
     "Result",
@@ -100,6 +102,7 @@ __all__ = [
     "discretize",
     "eBIC",
     "errors",
+    "evaluate",
     "fNML",
     "fit",
     "from_networkx",
@@ -110,6 +113,7 @@ __all__ = [
     "kl_divergence",
     "learn",
     "meek_closure",
+    "metrics",
     "n_dags",
     "network",
     "parse",
@@ -140,6 +144,7 @@ _HOME = {
     "write_table",
     "mapdag.networks": "CPT BayesianNetwork Distribution Explanation Marginals fit kl_divergence",
     "mapdag.objective": "Score parse score",
+    "mapdag.predictions": "Metrics evaluate metrics",
     "mapdag.priors": "CS MU VSP LogLinear MaxParents Support U",
     "mapdag.reference": "catalogue network",
     "mapdag.resamples": "Bootstrap bootstrap",

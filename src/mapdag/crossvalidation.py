@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mapdag.checks import check_whole
-from mapdag.data import Dataset, as_dataset, split_options
+from mapdag.data import Cuts, Dataset, as_dataset, split_options
 from mapdag.data.reader import prepare
-from mapdag.errors import ParameterError
+from mapdag.errors import ParameterError, Setting
 from mapdag.networks import fit
 from mapdag.notices import unsaid
 from mapdag.objective import parse
+from mapdag.predictions import Metrics, evaluate
 from mapdag.progress import OnCount, shown
 from mapdag.public import public
 from mapdag.search import Plan, SearchOptions
@@ -43,12 +44,18 @@ class CrossValidation(Tabular):
         Arcs of the graphs learned from the other rows.
     rows : array (folds,)
         Held-out rows, or the sum of their weights.
+    target : str, optional
+        The column whose levels were predicted from all others.
+    predictions : tuple (objectives) of tuples (folds) of Metrics
+        How well, in the held-out rows; empty without a target.
     """
 
     objectives: tuple[Objective, ...]
     log_likelihood: Floats = field(repr=False)
     n_arcs: NDArray[np.int64] = field(repr=False)
     rows: Floats = field(repr=False)
+    target: str | None = None
+    predictions: tuple[tuple[Metrics, ...], ...] = field(default=(), repr=False)
 
     @property
     def per_row(self) -> Floats:
@@ -60,6 +67,13 @@ class CrossValidation(Tabular):
     def best(self) -> Objective:
         """Objective with the highest held-out log-likelihood; the first of equals."""
         return self.objectives[int(np.argmax(self.per_row))]
+
+    @property
+    def metrics(self) -> tuple[Metrics, ...]:
+        """How well each objective predicts the target, over all folds."""
+        if self.target is None:
+            raise ParameterError("there are predictions of a target only: pass ", Setting("target", "..."))
+        return tuple(Metrics.pooled(folds) for folds in self.predictions)
 
     def differences(self, to: int = 0) -> tuple[Floats, Floats]:
         """Paired differences per row to one of the objectives: their means over folds and standard errors."""
@@ -80,7 +94,18 @@ class CrossValidation(Tabular):
             Column("standard_error", errors[chosen], _error, right=True, head="s.e."),
             Column("arcs", self.n_arcs.mean(axis=1)[chosen], ".1f", right=True),
         ]
-        return Table(columns, left=len(self.objectives) - len(self.objectives[chosen]))
+        if self.target is not None:
+            found = self.metrics[chosen]
+            columns += [
+                Column(name, np.array([getattr(each, name) for each in found]), ".4f", right=True, head=head)
+                for name, head in _FIGURES.items()
+            ]
+        title = "" if self.target is None else f"with predictions of {self.target!r} from all other columns"
+        return Table(columns, title, left=len(self.objectives) - len(self.objectives[chosen]))
+
+
+#: Columns about the target.
+_FIGURES = {"accuracy": "accuracy", "log_loss": "log loss", "brier": "Brier", "auc": "AUC", "ece": "ECE"}
 
 
 def _gap(difference: float) -> str:
@@ -96,6 +121,7 @@ def cross_validate(
     data: Any,
     objectives: Sequence[str | Objective | Likelihood],
     *,
+    target: str | None = None,
     folds: int = 10,
     seed: int = 0,
     alpha: float = 1.0,
@@ -110,6 +136,9 @@ def cross_validate(
     data : Dataset, or anything that `mapdag.read` takes
     objectives : sequence of Objective, Likelihood or str
         All are tried on the same folds, and share one count of each family.
+    target : str, optional
+        A column to predict from all others in the held-out rows: accuracy, log loss, calibration and so on are then
+        told, too.
     folds : int
         Parts that the rows are dealt into at random; each is held out once.
     seed : int
@@ -122,8 +151,8 @@ def cross_validate(
     **options
         As in `learn`. Where ``discretize`` chooses the cuts of continuous columns, it does so in each fold, from the
         rows that are not held out; the held-out ones are cut in the same places, those beyond the ends going to the
-        end intervals. (A `Dataset` has been cut already, by all rows.) Levels of the other columns are those of the
-        whole table.
+        end intervals. (A `Dataset` has been cut already, by all rows.) Levels of the other columns, and of the target,
+        are those of the whole table.
 
     Examples
     --------
@@ -131,6 +160,8 @@ def cross_validate(
     >>> data = md.network("asia").sample(500, seed=1)
     >>> md.cross_validate(data, ["BDeu(1)", "LogLik"], folds=5, max_parents=3).best
     U+BDeu(alpha=1)
+    >>> round(md.cross_validate(data, ["BDeu(1)"], target="dysp", folds=5).metrics[0].accuracy, 3)
+    0.858
     """
     goals = tuple(parse(each) for each in objectives)
     check_whole("folds", folds, least=2)
@@ -138,25 +169,37 @@ def cross_validate(
     plan = Plan.make(**searching, seed=seed, threads=threads, catch_interrupt=False)
     scores = np.empty((len(goals), folds))
     arcs = np.empty((len(goals), folds), dtype=np.int64)
+    rows = np.empty(folds)
+    predictions: list[list[Metrics]] = [[] for _ in goals]
     with shown(progress, lambda bar: bar.counter("folds")) as tell:
-        rows = np.empty(folds)
-        for held_out, (train, test) in enumerate(_parts(data, reading, folds, np.random.default_rng(seed))):
+        for held_out, (train, test) in enumerate(_parts(data, reading, target, folds, np.random.default_rng(seed))):
             rows[held_out] = test.total
             for i, result in enumerate(plan.run(train, goals)):
-                scores[i, held_out] = fit(result.dag, train, alpha=alpha).log_likelihood(test)
+                network = fit(result.dag, train, alpha=alpha)
+                scores[i, held_out] = network.log_likelihood(test)
                 arcs[i, held_out] = result.dag.n_arcs
+                if target is not None:
+                    predictions[i].append(evaluate(network, test, target))
             if tell is not None:
                 tell(held_out + 1, folds)
-    return CrossValidation(goals, scores, arcs, rows)
+    found = () if target is None else tuple(map(tuple, predictions))
+    return CrossValidation(goals, scores, arcs, rows, target, found)
 
 
 def _parts(
-    data: Any, reading: dict[str, Any], folds: int, rng: np.random.Generator
+    data: Any, reading: dict[str, Any], target: str | None, folds: int, rng: np.random.Generator
 ) -> Iterator[tuple[Dataset, Dataset]]:
-    """Give the rest and the fold, for each fold; where cuts are to be chosen, the rest alone decides."""
+    """Give the rest and the fold, for each fold; where cuts are to be chosen, the rest alone decides.
+
+    But not on those of the target: what is predicted is the same in all folds.
+    """
     chosen_anew = not isinstance(data, Dataset) and reading.get("discretize") is not None
     prepared = prepare(data, **reading) if chosen_anew else None
     table = as_dataset(data, **reading) if prepared is None else prepared.dataset()
+    if target is not None:
+        table.index(target)  # an unknown name is refused before the work begins
+        if prepared is not None and target in table.cuts:
+            prepared = prepared.with_cuts(Cuts({target: table.cuts[target]}))
     for rest, fold in _deal(table, folds, rng):
         if prepared is not None:
             with unsaid():  # of the whole table it was said; and rows beyond the ends are to be expected

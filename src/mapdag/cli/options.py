@@ -21,7 +21,7 @@ import mapdag as md
 from mapdag.errors import FormatError, MapdagError
 
 if TYPE_CHECKING:
-    from mapdag import DAG, BayesianNetwork, Dataset, Result
+    from mapdag import DAG, BayesianNetwork, Dataset, Metrics, Result
     from mapdag.data import ReadingOptions
 
 
@@ -341,6 +341,11 @@ def load_tiers(path: str | None) -> list[list[str]]:
             raise FormatError("tiers are a list of lists of names", path)
         return [list(tier) for tier in tiers]
     return [[name.strip() for name in row if name.strip()] for row in csv.reader(text.splitlines()) if row]
+
+
+def metrics_json(found: Metrics) -> dict[str, Any]:
+    """Return how good predictions are, as JSON has it."""
+    return {**found.summary(), "levels": found.levels, "confusion": found.confusion.tolist()}
 
 
 def print_json(value: Any) -> None:

@@ -21,6 +21,7 @@ from mapdag.cli.options import (
     check_out,
     check_page,
     command_line,
+    metrics_json,
     option,
     print_json,
     search_options,
@@ -33,7 +34,9 @@ from mapdag.progress import bar
 from mapdag.wording import plural
 
 if TYPE_CHECKING:
-    from mapdag import DAG, Bootstrap, Result
+    from collections.abc import Sequence
+
+    from mapdag import DAG, Bootstrap, Metrics, Result
 
 
 @takes(read_table=table_options, search=search_options)
@@ -119,20 +122,26 @@ def cv(
     read_table: ReadTable,
     search: SearchFor,
     score: Scores = DEFAULT_SCORES,
+    target: Annotated[str | None, option("--target", "NODE", "Also predict this column from all others.")] = None,
     folds: Annotated[int, option("--folds", "K", "Parts; each is held out once.")] = 10,
     alpha: Annotated[float, typer.Option("--alpha", help="Imaginary sample size of the parameters.")] = 1.0,
     json: Json = False,
 ) -> None:
-    """Compare objectives by the log-likelihood of held-out rows."""
+    """Compare objectives by the log-likelihood of held-out rows, and by how well they predict a column in them."""
     table = read_table()
     with bar(quiet=json, lines=False) as shown:
-        options = {**search(table), "folds": folds, "alpha": alpha, "progress": shown.counter("folds")}
+        options = {"target": target, "folds": folds, "alpha": alpha, **search(table)}
+        options["progress"] = shown.counter("folds")
         if read_table.options["discretize"] is None:
             found = md.cross_validate(table, score, **options)
         else:  # the table itself, so that each fold is cut for itself
             found = md.cross_validate(read_table.source, score, **read_table.reading(), **options)
+    judged = [] if target is None else found.metrics
     if not json:
         typer.echo(str(found))
+        if judged:
+            best = min(range(len(judged)), key=lambda i: judged[i].log_loss)
+            typer.echo(f"\n{target} under {found.objectives[best]}:\n{judged[best]}")
         return
     means, errors = found.differences(int(found.per_row.argmax()))
     rows = [
@@ -143,6 +152,7 @@ def cv(
             "standard_error": float(errors[i]),
             "by_fold": found.log_likelihood[i].tolist(),
             "arcs": found.n_arcs[i].tolist(),
+            **({} if target is None else {"target": _as_judged(judged[i], found.predictions[i])}),
         }
         for i, objective in enumerate(found.objectives)
     ]
@@ -193,6 +203,10 @@ def _write(result: Result, out: str) -> None:
         md.write_network(result.fit(), out)
     else:
         write_drawable(result, out)
+
+
+def _as_judged(pooled: Metrics, folds: Sequence[Metrics]) -> dict[str, Any]:
+    return {**metrics_json(pooled), "by_fold": [fold.summary() for fold in folds]}
 
 
 def _as_json(result: Result, strengths: Bootstrap | None) -> dict[str, Any]:

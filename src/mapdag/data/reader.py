@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
     from typing_extensions import Unpack
 
+    from mapdag.data.cuts import Cuts
     from mapdag.data.options import ReadingOptions
 
 
@@ -174,6 +175,11 @@ class Prepared:
         chosen_by = self.weights if counting is None else counting
         coded = _cut_continuous(self.columns, self.discretizer, self.options, chosen_by)
         return _assemble(coded, [column.name for column in self.columns], self.weights)
+
+    def with_cuts(self, cuts: Cuts) -> Prepared:
+        """Return the same with some columns to be cut where it says here."""
+        chosen = replace(self.discretizer, columns={**self.discretizer.columns, **cuts})
+        return replace(self, discretizer=chosen)
 
 
 def prepare(

@@ -72,10 +72,14 @@ def write_table(data: Dataset, path: str | os.PathLike[str]) -> None:
     """
     if not isinstance(data, Dataset):
         raise ParameterError(f"data must be a Dataset, got {type(data).__name__}; mapdag.read makes one")
+    write_frame(data.to_polars(), path)
+
+
+def write_frame(frame: pl.DataFrame, path: str | os.PathLike[str]) -> None:
+    """Write any columns to a file, as `write_table` does those of a data set."""
     check_writable(path, TABLE_SUFFIXES)
     name = os.fspath(path).lower().removesuffix(".gz")
     writer = next(writer for suffix, writer in _WRITERS.items() if name.endswith(suffix))
-    frame = data.to_polars()
     write_file(path, lambda stream: _write(writer, frame, stream))
 
 

@@ -1,4 +1,4 @@
-"""For users of scikit-learn: structure learning as an estimator. Needs the extra ``sklearn``."""
+"""`StructureLearner`: learning a graph, as an estimator without a target."""
 
 from __future__ import annotations
 
@@ -6,18 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
-from mapdag.data import Cuts, Dataset, discretize, read
-from mapdag.data.discretization import Discretizer
-from mapdag.errors import DataError, MissingExtraError, ParameterError
+from mapdag.data import Dataset, read
 from mapdag.objective import DEFAULT
 from mapdag.search import learn
-
-try:
-    from sklearn.base import BaseEstimator
-    from sklearn.utils.validation import check_array, check_is_fitted, validate_data
-except ImportError:
-    raise MissingExtraError("mapdag.sklearn needs scikit-learn 1.6 or later: pip install 'mapdag[sklearn]'") from None
+from mapdag.sklearn.tables import checked_table
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -26,8 +21,6 @@ if TYPE_CHECKING:
     from mapdag.graphs import CPDAG, DAG
     from mapdag.networks import BayesianNetwork
     from mapdag.search import Result
-
-__all__ = ["StructureLearner"]
 
 _PASSED_ON = ("search", "required", "forbidden", "tiers", "max_parents", "max_iter", "time_limit")
 
@@ -123,7 +116,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: N803 - scikit-learn's names
-        """Learn the graph of the columns of X; y is ignored.
+        """Learn the graph of the columns of X; y is ignored (`BayesianNetworkClassifier` uses it).
 
         Parameters
         ----------
@@ -135,8 +128,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         del y
         table = self._table(X, reset=True)
         if not isinstance(table, Dataset):
-            self._cuts = self._choose_cuts(table)
-            table = read(table, levels=self.levels, missing=self.missing, discretize=self._cuts)  # type: ignore[arg-type]
+            table = read(table, levels=self.levels, missing=self.missing, discretize=self.discretize)  # type: ignore[arg-type]
         options: dict[str, Any] = {name: getattr(self, name) for name in _PASSED_ON}
         seed = 0 if self.random_state is None else self.random_state
         self.result_: Result = learn(table, self.objective, **options, seed=seed, threads=self.n_jobs)
@@ -160,24 +152,8 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         check_is_fitted(self)
         network, table = self.network_, self._table(X, reset=False)
         if not isinstance(table, Dataset):
-            if self._cuts is not None and not isinstance(self._cuts, Cuts):
-                raise ParameterError(
-                    "score needs the cuts of the training data: discretize must be a method for all columns or Cuts, "
-                    f"as mapdag.discretize makes them, got {self.discretize!r}"
-                )
-            table = read(table, like=network, codes=False, missing=self.missing, discretize=self._cuts)  # type: ignore[arg-type]
+            table = read(table, like=network, codes=False, missing=self.missing)  # type: ignore[arg-type]
         return network.log_likelihood(table) / table.total
-
-    def _choose_cuts(self, table: Any) -> Any:
-        """Find the cuts of a method, so that other rows can be cut in the same places."""
-        if not isinstance(self.discretize, str):
-            return self.discretize
-        method = Discretizer.of(self.discretize).default
-        assert method is not None
-        try:
-            return discretize(table, method.name, bins=method.bins)
-        except DataError:  # nothing to cut; or something is wrong with the table, and `read` says what
-            return None
 
     def _table(self, table: Any, *, reset: bool) -> Any:
         """Check a table the way scikit-learn does, and keep what arrays would lose: names, declared levels."""
@@ -186,14 +162,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
             if reset:
                 self.feature_names_in_, self.n_features_in_ = names, len(names)
             return table
-        validate_data(self, table, reset=reset, skip_check_array=True)
-        if hasattr(table, "columns"):
-            return table
-        finite = self.missing == "error"
-        least = 2 if reset else 1  # one row has nothing to learn from
-        return check_array(
-            table, dtype=None, ensure_all_finite=finite, ensure_min_samples=least, estimator=self, input_name="X"
-        )
+        return checked_table(self, table, reset=reset, gaps=self.missing != "error")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,0 +1,133 @@
+"""The command about new rows: ``predict``."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import mapdag as md
+from mapdag.cli.options import Data, Json, Network, check_out, load_network, metrics_json, option, print_json
+from mapdag.errors import DataError, MapdagWarning
+from mapdag.wording import plural
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from mapdag import BayesianNetwork, Metrics
+
+
+def predict(
+    network: Network,
+    data: Data,
+    target: Annotated[str, option("--target", "NODE", "What to predict from the other columns.")],
+    proba: Annotated[bool, typer.Option("--proba", help="Also write the probability of every level.")] = False,
+    missing_value: Annotated[
+        list[str], option("--missing-value", "TEXT", "A text that means missing; repeatable.")
+    ] = [],  # noqa: B006 - typer copies it
+    drop: Annotated[list[str], option("--drop", "COLUMN", "Leave a column out; repeatable.")] = [],  # noqa: B006
+    separator: Annotated[str | None, option("--separator", "C", "Between the fields of a text.")] = None,
+    encoding: Annotated[str | None, option("--encoding", "NAME", "Encoding of a text file.")] = None,
+    out: Annotated[
+        str | None, option("--out", "FILE", "Where to write the rows: .csv, .tsv, .parquet or .arrow; else printed.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Predict a node in every row of a table, which may lack columns and values, and have more columns.
+
+    The rows are written with what is predicted. If the table has the target itself, it is not used to predict, but to
+    tell how good the predictions are.
+    """
+    check_out(out, "table")
+    known = load_network(network)
+    known.dag.index.position(target)  # an unknown name gets a suggestion
+    rows = _rows(data, drop, separator, encoding)
+    probabilities, judged = _predicted(known, _with_gaps(rows, missing_value), target)
+    added = _columns(known, target, probabilities, proba=proba, taken=rows.columns)
+    whole = rows.with_columns(added)
+    if out is not None:
+        from mapdag.io.datasets import write_frame
+
+        write_frame(whole, out)
+    impossible = int(added[0].null_count())
+    if json:
+        found: dict[str, Any] = {"target": target, "rows": rows.height, "impossible": impossible, "out": out}
+        if out is None:
+            found["predictions"] = added[0].to_list()
+            found |= {"levels": known.levels[target], "probabilities": probabilities.tolist()} if proba else {}
+        print_json({**found, "metrics": None if judged is None else metrics_json(judged)})
+        return
+    if out is None:
+        typer.echo(whole.write_csv(), nl=False)
+    if judged is not None:
+        typer.echo(str(judged), err=True)
+    elif impossible:
+        typer.echo(f"{plural(impossible, 'row')} cannot happen whatever the level of {target}: not predicted", err=True)
+    if out is not None:
+        typer.echo(f"{plural(rows.height, 'row')} with predictions of {target} written to {out}", err=True)
+
+
+def _rows(data: str, drop: list[str], separator: str | None, encoding: str | None) -> pl.DataFrame:
+    """Read a table as it is written."""
+    import polars as pl
+
+    from mapdag.data.source import chosen_columns, open_source
+
+    source = open_source(data, separator, encoding)
+    series = [pl.Series(name, source.parts[at]) for name, at in chosen_columns(source, drop).items()]
+    return pl.DataFrame(series).with_columns(pl.col(pl.Categorical).cast(pl.String))
+
+
+def _with_gaps(rows: pl.DataFrame, missing: list[str]) -> pl.DataFrame:
+    """Empty the cells that mean "missing"."""
+    import polars as pl
+
+    if not missing:
+        return rows
+    texts = pl.all().cast(pl.String)
+    return rows.select(pl.when(texts.str.strip_chars().is_in(missing)).then(None).otherwise(texts).name.keep())
+
+
+def _predicted(network: BayesianNetwork, rows: pl.DataFrame, target: str) -> tuple[Any, Metrics | None]:
+    """Return the probabilities of the levels of the target, and how good they are where the rows tell."""
+    if target not in rows.columns:
+        return network.predict_proba(rows, target), None
+    try:
+        judged = md.evaluate(network, rows, target)
+    except DataError as error:
+        probabilities = network.predict_proba(rows, target)  # which has a say of its own if that is the trouble
+        reason = MapdagWarning("the predictions cannot be judged: ", *error.parts)
+        warnings.warn(reason, stacklevel=2)
+        return probabilities, None
+    return judged.probabilities, judged
+
+
+def _columns(
+    network: BayesianNetwork, target: str, probabilities: Any, *, proba: bool, taken: list[str]
+) -> list[pl.Series]:
+    """Return what is added to the rows, under names that they do not have."""
+    import numpy as np
+    import polars as pl
+
+    from mapdag.predictions import most_probable
+
+    levels, codes = network.levels[target], most_probable(probabilities)
+    labels = np.array([*levels, None], dtype=object)[codes]
+    found = [pl.Series(f"predicted_{target}", labels.tolist(), dtype=pl.String)]
+    if proba:
+        found += [
+            pl.Series(f"p_{target}_{level}", each).fill_nan(None)
+            for level, each in zip(levels, probabilities.T, strict=True)
+        ]
+    names = set(taken)
+    for i, column in enumerate(found):
+        name = column.name
+        while name in names:
+            name += "_"
+        names.add(name)
+        found[i] = column.alias(name)
+    return found
+
+
+COMMANDS = (predict,)

@@ -1,0 +1,277 @@
+"""`BayesianNetworkClassifier`: the network of the features and the target, used to predict the target."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    assert_all_finite,
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
+
+from mapdag.checks import check_positive
+from mapdag.data import Dataset, read
+from mapdag.data.labels import text_of
+from mapdag.errors import ParameterError, Setting
+from mapdag.networks import fit
+from mapdag.objective import DEFAULT
+from mapdag.search import learn
+from mapdag.sklearn.choice import left_out_loss
+from mapdag.sklearn.tables import Survey, as_evidence, checked_table
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from typing_extensions import Self
+
+    from mapdag.contracts import Likelihood, Objective
+    from mapdag.graphs import DAG
+    from mapdag.networks import BayesianNetwork
+    from mapdag.search import Result
+
+_PASSED_ON = ("search", "forbidden", "tiers", "max_parents", "time_limit")
+_STRUCTURES = ("free", "augmented", "naive")
+_ALPHAS = (1.0, 3.0, 10.0, 30.0, 100.0)
+
+
+class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """Learn the network of the features and the target, and predict the target by it.
+
+    Features may be strings, booleans, numbers or categoricals. Numbers are cut into intervals, which are stored and
+    used for new rows. Values that are missing in new rows, and categories that the training data lacked, are treated
+    as not observed.
+
+    Parameters
+    ----------
+    objective : str, Objective or Likelihood
+        What the structure maximises: prior + likelihood.
+    structure : {"auto", "free", "augmented", "naive"}
+        "free": any graph; features that matter little are left out, which may cost accuracy. "augmented": the target is
+        a parent of every feature, and the arcs among the features are learned. "naive": no arcs among them, as in naive
+        Bayes. "auto": the one of these that predicts the target best in each row of the training data, its parameters
+        being estimated from all others; with `required`, `forbidden` or `tiers`, "free".
+    search : {"orders", "hc", "tabu", "exact"}
+        As in `mapdag.learn`.
+    discretize : str, mapping, Cuts or None
+        How to cut numbers: a method for all features with numbers that are not whole or have more than ten values, or
+        ways by feature, as in `mapdag.read`. None takes whole numbers as categories and refuses others.
+    missing : {"level", "error"}
+        Missing values in the training data: one more level of their column, or an error.
+    required, forbidden : sequence of (str, str)
+        Arcs that must, or must not, be in the graph.
+    tiers : sequence of sequences of str
+        Groups of nodes in temporal order.
+    max_parents, time_limit : optional
+        Limits, as in `mapdag.learn`.
+    target : str, optional
+        What the target is called in the graph: the name of y if it has one, else "y", unless given.
+    prune : bool
+        Keep only the Markov blanket of the target in `network_`: nothing else matters in rows without gaps.
+    alpha : float, optional
+        Imaginary sample size of the parameters; chosen among 1, 3, 10, 30 and 100 in the same way unless given.
+    random_state : int
+        Seed of whatever is random.
+    n_jobs : int, optional
+        Threads; all cores unless given.
+
+    Attributes
+    ----------
+    classes_ : array
+        The values of y, in order.
+    network_ : BayesianNetwork
+        The network that predicts. Features with a single value in the training data are not in it.
+    dag_ : DAG
+        The graph that was learned, before pruning.
+    result_ : Result
+        All there is to know of the search.
+    structure_, alpha_ : str, float
+        What was chosen, or given.
+    target_ : str
+        The node that stands for y.
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        If the columns had names.
+
+    Examples
+    --------
+    >>> from mapdag import network
+    >>> from mapdag.sklearn import BayesianNetworkClassifier
+    >>> table = network("asia").sample(2000, seed=1).to_pandas()
+    >>> X, y = table.drop(columns="dysp"), table["dysp"]
+    >>> model = BayesianNetworkClassifier().fit(X[:1500], y[:1500])
+    >>> round(model.score(X[1500:], y[1500:]), 3)
+    0.862
+    >>> model.structure_, model.network_.dag.markov_blanket("dysp")
+    ('free', ('bronc', 'either'))
+    >>> model.predict_proba(X[:2]).round(2)
+    array([[0.19, 0.81],
+           [0.93, 0.07]])
+    """
+
+    def __init__(
+        self,
+        *,
+        objective: str | Objective | Likelihood = str(DEFAULT),
+        structure: str = "auto",
+        search: str = "orders",
+        discretize: Any = "quantile(5)",
+        missing: str = "level",
+        required: Iterable[tuple[str, str]] = (),
+        forbidden: Iterable[tuple[str, str]] = (),
+        tiers: Sequence[Sequence[str]] = (),
+        max_parents: int | None = None,
+        time_limit: float | None = None,
+        target: str | None = None,
+        prune: bool = False,
+        alpha: float | None = None,
+        random_state: int = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.objective = objective
+        self.structure = structure
+        self.search = search
+        self.discretize = discretize
+        self.missing = missing
+        self.required = required
+        self.forbidden = forbidden
+        self.tiers = tiers
+        self.max_parents = max_parents
+        self.time_limit = time_limit
+        self.target = target
+        self.prune = prune
+        self.alpha = alpha
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # noqa: N803 - scikit-learn's names
+        """Learn the network of the columns of X and of y.
+
+        Parameters
+        ----------
+        X : array, pandas or polars DataFrame
+            One row per observation.
+        y : array
+            What is to be predicted: text, whole numbers or booleans.
+        sample_weight : array, optional
+            How many observations each row stands for.
+        """
+        if self.structure not in ("auto", *_STRUCTURES):
+            raise ParameterError(f"structure must be one of auto, {', '.join(_STRUCTURES)}, got {self.structure!r}")
+        alphas = _ALPHAS if self.alpha is None else (check_positive("alpha", self.alpha),)
+        if self.missing not in {"level", "error"}:
+            raise ParameterError(f'missing must be "level" or "error", got {self.missing!r}')
+        called = getattr(y, "name", None)
+        table, labels = self._checked(X, y)
+        weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        kept = np.ones(len(labels), dtype=bool) if weights is None else weights > 0
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        if len(np.unique(codes[kept])) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs rows of at least 2 classes, got 1 class: {self.classes_[0]!r}"
+            )
+        self.target_ = self.target if self.target is not None else str(called) if called else "y"
+        data = self._with_target(self._features(table, weights, kept), codes[kept], weights)
+        results = {structure: self._learned(data, structure) for structure in self._structures()}
+        losses = {
+            (structure, alpha): loss
+            for structure, result in results.items()
+            for alpha, loss in zip(alphas, left_out_loss(result.dag, data, self.target_, alphas), strict=True)
+        }
+        self.structure_, self.alpha_ = min(losses, key=losses.__getitem__)
+        self.result_: Result = results[self.structure_]
+        self.dag_: DAG = self.result_.dag
+        self.network_: BayesianNetwork = fit(self._pruned(self.dag_), data, alpha=self.alpha_)
+        return self
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
+        """Return the probabilities of the classes in every row, in the order of `classes_`."""
+        check_is_fitted(self)
+        table = checked_table(self, X, reset=False, gaps=True)
+        return self.network_.predict_proba(as_evidence(table, self.network_, self.target_), self.target_)
+
+    def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
+        """Return the most probable class of every row, in the type of y; of equals, the first."""
+        chosen = np.argmax(self.predict_proba(X), axis=1)
+        return self.classes_[chosen]
+
+    def _checked(self, table: Any, y: Any) -> tuple[Any, NDArray[Any]]:
+        """Check a table and its target the way scikit-learn does."""
+        validate_data(self, table, y, skip_check_array=True)  # which says so if there is no y
+        checked = checked_table(self, table, reset=True, gaps=True)
+        labels = column_or_1d(y, warn=True)
+        assert_all_finite(labels, input_name="y")
+        check_classification_targets(labels)
+        check_consistent_length(checked, labels)
+        return checked, labels
+
+    def _features(self, table: Any, weights: Any, kept: NDArray[np.bool_]) -> Dataset | None:
+        """Read the features that say anything."""
+        survey = Survey.of(table, kept)
+        if len(survey.constant) == self.n_features_in_:
+            return None
+        cuts = dict.fromkeys(survey.numeric, self.discretize) if isinstance(self.discretize, str) else self.discretize
+        return read(table, drop=survey.constant, weights=weights, missing=self.missing, discretize=cuts)  # type: ignore[arg-type]
+
+    def _with_target(self, features: Dataset | None, codes: NDArray[np.intp], weights: Any) -> Dataset:
+        """Add the target as the last column."""
+        texts = [text_of(value) for value in self.classes_]
+        if len(set(texts)) < len(texts) or "" in texts:
+            texts = [str(code) for code in range(len(texts))]
+        if features is None:
+            left = None if weights is None else weights[weights > 0]
+            return Dataset.from_codes(codes[:, np.newaxis], names=[self.target_], levels=[texts], weights=left)
+        if self.target_ in features.names:
+            raise ParameterError(
+                f"target must be a name that no column of X has, got {self.target_!r}: pass ", Setting("target", "...")
+            )
+        whole = Dataset.from_codes(
+            np.vstack([features.codes, codes]).T,
+            names=[*features.names, self.target_],
+            levels={**features.levels, self.target_: texts},
+            weights=features.weights,
+        )
+        return replace(whole, codings=features.codings)
+
+    def _structures(self) -> Sequence[str]:
+        """Return the structures to choose from."""
+        if self.structure != "auto":
+            return (self.structure,)
+        # Who knows arcs does not want others; and what the target is a parent of has one.
+        known = any(map(tuple, (self.required, self.forbidden, self.tiers))) or self.max_parents == 0
+        return _STRUCTURES[:1] if known else _STRUCTURES
+
+    def _learned(self, data: Dataset, structure: str) -> Result:
+        """Learn the best graph of a structure."""
+        options: dict[str, Any] = {name: getattr(self, name) for name in _PASSED_ON}
+        required = list(self.required)
+        if structure != "free":
+            required += [(self.target_, name) for name in data.names if name != self.target_]
+        if structure == "naive":
+            options["max_parents"] = 1
+        seed = 0 if self.random_state is None else self.random_state
+        return learn(data, self.objective, required=required, seed=seed, threads=self.n_jobs, **options)
+
+    def _pruned(self, dag: DAG) -> DAG:
+        """Return the part of the graph that matters for the target, if that is wanted."""
+        if not self.prune:
+            return dag
+        blanket = set(dag.markov_blanket(self.target_)) | {self.target_}
+        return type(dag)(
+            [node for node in dag.nodes if node in blanket],
+            [(start, end) for start, end in dag.arcs if {start, end} <= blanket],
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = self.missing != "error"
+        return tags
