@@ -46,7 +46,7 @@ DEFAULT_SCORE = "Support(m=3)+MU(c=1)+BDs(alpha=1)"  # str(mapdag.objective.DEFA
 DEFAULT_SCORES = [DEFAULT_SCORE]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one machine-readable object.")]
 # What `mapdag.io` and `mapdag.plots` write, which take longer to load; any but pictures may be gzipped.
-NETWORK_FILES = (".bif", ".json")
+NETWORK_FILES = (".bif", ".json", ".xmlbif", ".bifxml", ".xml", ".net", ".xdsl", ".uai")
 GRAPH_FILES = (".json", ".dot", ".gv", ".txt", ".modelstring", ".csv")
 PICTURE_FILES = (".svg", ".png", ".pdf")
 Out: TypeAlias = Annotated[

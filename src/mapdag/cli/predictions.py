@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 import mapdag as md
 from mapdag.cli.options import Data, Json, Network, check_out, load_network, metrics_json, option, print_json
-from mapdag.errors import DataError, MapdagWarning
+from mapdag.errors import DataError
+from mapdag.notices import warn
 from mapdag.wording import plural
 
 if TYPE_CHECKING:
@@ -97,8 +97,7 @@ def _predicted(network: BayesianNetwork, rows: pl.DataFrame, target: str) -> tup
         judged = md.evaluate(network, rows, target)
     except DataError as error:
         probabilities = network.predict_proba(rows, target)  # which has a say of its own if that is the trouble
-        reason = MapdagWarning("the predictions cannot be judged: ", *error.parts)
-        warnings.warn(reason, stacklevel=2)
+        warn("the predictions cannot be judged: ", *error.parts)
         return probabilities, None
     return judged.probabilities, judged
 

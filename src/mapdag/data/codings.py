@@ -91,7 +91,8 @@ def interval_levels(edges: Sequence[float], levels: Sequence[str]) -> list[str]:
     (['[0,40]', '(40,90]'], ['young', 'old'])
     """
     names = Cuts({"": edges}).labels("")
-    return list(names if set(names) & set(levels) else levels[: len(names)])
+    are_intervals = bool(set(names) & set(levels)) or edges_of(levels) is not None  # be it others
+    return list(names if are_intervals else levels[: len(names)])
 
 
 def edges_of(levels: Sequence[str]) -> tuple[float, ...] | None:
