@@ -45,7 +45,7 @@ const camera = (() => {
     y = (h - k * extent.h) / 2 - k * extent.y;
     apply();
   }
-  function zoom(factor, px = svg.clientWidth / 2, py = svg.clientHeight / 2) {
+  function zoom(factor, px = free()[0] / 2, py = free()[1] / 2) {
     const next = Math.min(Math.max(k * factor, least), MOST);
     x = px - (px - x) * next / k;
     y = py - (py - y) * next / k;
