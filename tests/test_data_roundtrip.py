@@ -66,10 +66,10 @@ def test_text_and_back(data, separator, encoding):
 @settings(deadline=None)
 @given(datasets(), st.randoms(use_true_random=False))
 def test_levels_do_not_depend_on_the_order_of_rows(data, rng):
-    frame = data.to_polars().select(data.names).cast(pl.String)
+    frame = data.to_polars(weights="the weight").select(data.names).cast(pl.String)
     order = list(range(data.n_rows))
     rng.shuffle(order)
-    options = {"missing": "level", "missing_values": ["nothing"]}
+    options = {"missing": "level", "missing_values": ["nothing"], "max_levels": 256}
     wide = pl.concat([frame, pl.DataFrame({n: ["first", "second"] for n in data.names})])
     shuffled = pl.concat([wide[order], wide[data.n_rows :]])
     ours, theirs = read(wide, **options), read(shuffled, **options)
