@@ -80,9 +80,9 @@ class MU(Prior):
             return self.beta
         beta = 2 * self.c / (n_nodes - 1) if n_nodes > 1 else math.inf
         if n_nodes < 5:
-            if beta > 0.5:
+            if beta > 0.5 and self.c > 1:  # one arc per node is what small graphs get by default, as far as it goes
                 warn(
-                    f"MU(c={self.c:g}) is meant for larger graphs: with {plural(n_nodes, 'node')} beta is taken as 1/2",
+                    f"MU(c={self.c:g}) is meant for larger graphs: with {plural(n_nodes, 'node')} beta is taken as 1/2"
                 )
             return min(beta, 0.5)
         if beta >= 1:
