@@ -284,7 +284,8 @@ def test_constant_columns_are_alike_and_get_no_arcs():
 def test_columns_with_many_levels_are_searched():
     rng = np.random.default_rng(8)
     many = rng.integers(0, 300, 400)
-    data = md.read({"many": [f"m{i}" for i in many], "parity": many % 2, "other": rng.integers(0, 3, 400)})
+    table = {"many": [f"m{i}" for i in many], "parity": many % 2, "other": rng.integers(0, 3, 400)}
+    data = md.read(table, max_levels=300)
     result = md.learn(data, "BDs(1)", effort=0.1)
     assert result.score == pytest.approx(md.learn(data, "BDs(1)", search="exact").score)
 
