@@ -12,7 +12,7 @@ import mapdag as md
 from golden_data import dataset
 from mapdag.graphs.acyclicity import topological_order
 from mapdag.graphs.masks import transpose
-from mapdag.search import Plan, canonical_order
+from mapdag.search import canonical_order
 from mapdag.search.climbing.moves import TOLERANCE
 from mapdag.search.orders.recombination import recombine
 
@@ -284,9 +284,8 @@ def test_constant_columns_are_alike_and_get_no_arcs():
 def test_columns_with_many_levels_are_searched():
     rng = np.random.default_rng(8)
     many = rng.integers(0, 300, 400)
-    data = md.read(
-        {"many": [f"m{i}" for i in many], "parity": many % 2, "other": rng.integers(0, 3, 400)}, max_levels=300
-    )
+    table = {"many": [f"m{i}" for i in many], "parity": many % 2, "other": rng.integers(0, 3, 400)}
+    data = md.read(table, max_levels=300)
     result = md.learn(data, "BDs(1)", effort=0.1)
     assert result.score == pytest.approx(md.learn(data, "BDs(1)", search="exact").score)
 
@@ -338,7 +337,7 @@ def test_ctrl_c_ends_the_search_of_all_graphs():
         assert result.stopped == "interrupted"
         assert result.score == md.hill_climb(data).score
         with pytest.raises(KeyboardInterrupt):
-            Plan.make(catch_interrupt=False).run(data, [result.objective])
+            md.learn(data, catch_interrupt=False)
 
 
 def _random_graph(rng, n):
