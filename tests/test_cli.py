@@ -449,8 +449,8 @@ def test_files_that_mapdag_wrote_can_be_used_again(run, asia, tmp_path):
 def test_a_warning_is_shown_once(run, tmp_path):
     path = tmp_path / "small.csv"
     path.write_text("a,b,c\n" + "x,u,1\ny,v,2\nx,u,2\n" * 20)
-    _, _, err = run("bootstrap", path, "-R", 10)
-    assert err.count("MU(c=1) is meant for larger graphs") == 1
+    _, _, err = run("bootstrap", path, "-R", 10, "--score", "MU(c=2)+BDs(1)")
+    assert err.count("MU(c=2) is meant for larger graphs") == 1
 
 
 def test_ways_out_are_written_as_flags(run, tmp_path):
