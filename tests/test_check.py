@@ -316,3 +316,15 @@ def test_a_stream_that_can_be_read_once_is_enough():
     frame = messy()
     reader = pa.Table.from_pandas(frame.drop(columns="when")).to_reader()
     assert kinds(md.check(reader))["bmi"] == "numeric"
+
+
+def test_of_hundreds_of_columns_those_that_need_a_word_are_shown():
+    wide = {f"item {i}": ["yes", "no", "no"] * 20 for i in range(150)} | {"weight": np.linspace(40, 99, 60)}
+    found = md.check(wide)
+    lines = str(found).splitlines()
+    assert len(lines) < 20 + sum(map(bool, found.notes))
+    assert any(line.startswith("weight  numeric") for line in lines)
+    assert "... and 150 categories to be used as they are" in lines
+    assert "item 7<" not in found._repr_html_()
+    assert len(found.to_pandas()) == 151
+    assert repr(found) == str(found)

@@ -144,3 +144,12 @@ def test_one_arc_and_one_row_are_counted_as_such():
     assert text.splitlines()[0] == "U+BDeu(alpha=1): 2 nodes, 1 arc, 1 row"
     alone = str(md.diagnose(md.DAG(["X"]), data.select(["X"]), "BIC"))
     assert alone.splitlines()[0] == "U+BIC: 1 node, 0 arcs, 1 row"
+
+
+def test_notebooks_are_told_what_print_tells(learned):
+    found = md.diagnose(learned)
+    html = found._repr_html_()
+    for line in str(found).splitlines():
+        if line.startswith("families with") or " arcs " in line.partition(":")[0]:
+            assert line.partition(":")[0] in html
+    assert len(repr(found)) < 80

@@ -6,6 +6,7 @@ import io
 import os
 import subprocess
 import sys
+import time
 import types
 import warnings
 from pathlib import Path
@@ -23,7 +24,7 @@ SOURCES = Path(md.__file__).parent
 CODED = {"sex": [0, 1, 1, 0] * 9, "ill": [0, 1, 0, 1] * 9}
 LEVELS = {"sex": ["f", "m"], "ill": ["no", "yes"]}
 FEW = {"dose": [0.5, 1.5, 0.5, 1.5, 0.25] * 30, "ill": ["no", "yes"] * 75}
-RARE = "MU(c=1)+BDs(1)"  # which warns of few nodes
+RARE = "MU(c=1.5)+BDs(1)"  # which warns of few nodes
 
 
 def line_of(call, *arguments, **options):
@@ -262,6 +263,19 @@ def test_other_peoples_functions_and_cached_kernels_are_not_announced(tmp_path):
     environment = {**os.environ, "MAPDAG_QUIET": "0", "PYTHONPATH": str(SOURCES.parent)}
     done = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("", "")
+
+
+def test_the_time_of_a_search_is_without_that_of_compilation(monkeypatch):
+    from mapdag import compiling
+    from mapdag.search.frame.options import Options
+    from mapdag.search.frame.watch import EarlyEnd, Watch
+
+    watch = Watch(Options(time_limit=0.05))
+    with compiling.waiting():
+        time.sleep(0.2)
+    assert watch.seconds < 0.15
+    with pytest.raises(EarlyEnd):  # the limit is one of patience
+        watch.check()
 
 
 def test_pandas_frames_are_read_without_a_word():

@@ -249,6 +249,7 @@ def test_notebooks_show_a_picture(result):
         assert each._repr_svg_().startswith("<svg")
         assert each._repr_svg_() in each.plot().svg
         assert "max-width:none" in each._repr_html_()  # notebooks would squeeze it
+        assert 'stroke="currentColor"' in each._repr_html_()  # and may be dark
     html = result._repr_html_()
     assert "<svg" in html
     assert str(result.objective) in html

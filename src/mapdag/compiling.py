@@ -1,7 +1,8 @@
 """The one line that is printed unasked: that kernels are being compiled, where one would have to wait in silence.
 
 It goes to standard error, only if compilation really takes a while (what is found in numba's cache on disk takes none),
-and again only after a pause. The environment variable ``MAPDAG_QUIET=1`` hides it.
+and again only after a pause. The environment variable ``MAPDAG_QUIET=1`` hides it. What a search says of its own time
+leaves compilation out: it is no property of the search, and gone the next time.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +29,8 @@ class _Listener(event.Listener):
     """Adds up the time that the compiler takes for our kernels: one at a time, though some within others."""
 
     def __init__(self) -> None:
+        self.total = 0.0
+        self.quiet = True
         self._depth = 0
         self._began = 0.0
         self._ended = -_PAUSE
@@ -43,7 +48,7 @@ class _Listener(event.Listener):
         self._began = time.monotonic()
         if self._began - self._ended > _PAUSE:
             self._spent, self._said = 0.0, False
-        if not self._said:
+        if not self._said and not self.quiet:
             self._timer = threading.Timer(max(_AFTER - self._spent, 0.0), self._say)
             self._timer.daemon = True
             self._timer.start()
@@ -57,6 +62,7 @@ class _Listener(event.Listener):
             self._timer.cancel()
             self._ended = time.monotonic()
             self._spent += self._ended - self._began
+            self.total += self._ended - self._began
 
     def _say(self) -> None:
         self._said = True
@@ -71,10 +77,26 @@ def _is_ours(event: Any) -> bool:
 def _estimate() -> str:
     """How long it takes: most of the time goes into the kernels of the search."""
     search = Path(__file__).parent / "search" / "climbing" / "__pycache__"
-    return "some seconds" if any(search.glob("climb.climb-*.nbc")) else "about 40 s"
+    return "less than a minute" if any(search.glob("climb.climb-*.nbc")) else "about 40 s"
+
+
+_listener = _Listener()
 
 
 def announce() -> None:
-    """Have compilation announced from now on, in the process that a user started."""
-    if os.environ.get(_SWITCH, "0") in ("", "0") and multiprocessing.parent_process() is None:
-        event.register("numba:compile", _Listener())  # type: ignore[no-untyped-call]
+    """Have the time of compilation taken from now on, and announced in the process that a user started."""
+    _listener.quiet = os.environ.get(_SWITCH, "0") not in ("", "0") or multiprocessing.parent_process() is not None
+    event.register("numba:compile", _listener)  # type: ignore[no-untyped-call]
+
+
+def seconds() -> float:
+    """Tell how long this process has compiled so far, or waited for another one that does."""
+    return _listener.total
+
+
+@contextmanager
+def waiting() -> Iterator[None]:
+    """Count the time inside as compilation."""
+    began = time.monotonic()
+    yield
+    _listener.total += time.monotonic() - began

@@ -57,7 +57,7 @@ class Bootstrap(Tabular):
         two; an undirected edge counts once each way.
     """
 
-    nodes: tuple[str, ...]
+    nodes: tuple[str, ...] = field(repr=False)
     objective: Objective
     replicates: int
     halves: NDArray[np.int64] = field(repr=False)

@@ -186,6 +186,16 @@ def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
+def paragraphs(lines: Sequence[str], *, element: str = "p") -> str:
+    """Return lines as HTML, escaped, and left alone by what notebooks make of dollar signs.
+
+    >>> paragraphs(["a < b"])
+    '<div class="tex2jax_ignore mathjax_ignore"><p>a &lt; b</p></div>'
+    """
+    inside = "".join(f"<{element}>{escape(line)}</{element}>" for line in lines)
+    return f'<div class="{AS_IS}">{inside}</div>' if lines else ""
+
+
 class Tabular:
     """A result that can be shown as a table."""
 

@@ -22,7 +22,10 @@ def check(
     encoding: Annotated[str | None, option("--encoding", "NAME", "Encoding of a text file.")] = None,
     json: Json = False,
 ) -> None:
-    """Look at a table: what each column seems to be, what to do about it, and the command to paste."""
+    """Look at a table: what each column is, and what to do about it.
+
+    Its last line is the command to paste.
+    """
     found = md.check(
         data,
         levels=levels,

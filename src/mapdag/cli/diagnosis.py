@@ -33,7 +33,7 @@ def diagnose(
     read_table: ReadTable,
     score: Annotated[str, option("--score", "EXPR", "Objective under which arcs are judged.")] = DEFAULT_SCORE,
     alpha: Annotated[
-        float | None, typer.Option("--alpha", help="For comparing BDeu and BDs where the objective has none.")
+        float | None, option("--alpha", "ALPHA", "For comparing BDeu and BDs where the objective has none.")
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Every family and arc, not the worst 20.")] = False,
     json: Json = False,

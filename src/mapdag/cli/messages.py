@@ -5,6 +5,7 @@ The library's messages name options as Python does, ``drop=["id"]``; here they a
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import typer
@@ -12,6 +13,8 @@ from typer.core import TyperCommand
 
 from mapdag.errors import SHOWN_ITEMS, MapdagWarning, Message
 from mapdag.vocabulary import flag_hint
+
+_BRACED = re.compile(r"^\{([^|{}]+)\}(?:\.\.\.)?$")
 
 UsageError: Any = typer.BadParameter.__base__  # of the click that typer uses, which may be its own
 
@@ -31,6 +34,11 @@ def in_flags(message: Message) -> str:
 
 class Explained(TyperCommand):
     """A command that says what flags it does not have are called."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Return the words of the line on usage; newer versions of typer write arguments in braces."""
+        pieces: list[str] = super().collect_usage_pieces(ctx)
+        return [_BRACED.sub(r"\1", piece) for piece in pieces]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Take the arguments apart."""

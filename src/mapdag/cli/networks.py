@@ -71,11 +71,11 @@ def fit(
     out: Annotated[
         str, option("--out", "FILE", "Where to write the network: .bif, .json, .xmlbif, .net, .xdsl or .uai.")
     ],
-    alpha: Annotated[float, typer.Option("--alpha", help="Imaginary sample size.")] = 1.0,
-    method: Annotated[str, typer.Option("--method", help="bayes, bds or mle.")] = "bayes",
+    alpha: Annotated[float, option("--alpha", "ALPHA", "Imaginary sample size.")] = 1.0,
+    method: Annotated[str, option("--method", "NAME", "bayes, bds or mle.")] = "bayes",
     json: Json = False,
 ) -> None:
-    """Estimate the parameters of a graph from data, and write the network."""
+    """Estimate the probabilities of a graph from data."""
     check_out(out, "network")
     dag, table = read_with_graph(network, read_table)
     fitted = md.fit(dag, table, alpha=alpha, method=method)  # type: ignore[arg-type]  # checked there
@@ -110,7 +110,10 @@ def compare(
     report: Report = None,
     json: Json = False,
 ) -> None:
-    """Compare two graphs: structural Hamming distance; arcs of A that B lacks (missing), those it has more (extra)."""
+    """Compare two graphs, arc by arc.
+
+    Pairs that only A joins are missing, those that only B joins are extra. SHD is the structural Hamming distance.
+    """
     check_page(report, drawn=True)
     first, second = load_graph(a), load_graph(b)
     first, second = with_isolated(first, a, second.nodes), with_isolated(second, b, first.nodes)
@@ -131,7 +134,7 @@ def query(
     given: Annotated[list[str], option("--given", "NODE=LEVEL", "Evidence; repeatable.")] = [],  # noqa: B006
     json: Json = False,
 ) -> None:
-    """Compute the exact joint probabilities of a few nodes, given evidence."""
+    """Compute exact probabilities of a few nodes, given evidence."""
     evidence = {}
     for item in given:
         name, equals, level = item.partition("=")

@@ -34,9 +34,9 @@ def predict(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Predict a node in every row of a table, which may lack columns and values, and have more columns.
+    """Predict a node in every row of a table.
 
-    The rows are written with what is predicted. If the table has the target itself, it is not used to predict, but to
+    The table may lack columns and values, and have more columns. The rows are written with what is predicted. If the table has the target itself, it is not used to predict, but to
     tell how good the predictions are.
     """
     check_out(out, "table")

@@ -90,11 +90,16 @@ def bootstrap(
     search: SearchFor,
     score: Annotated[str, option("--score", "EXPR", "Objective.")] = DEFAULT_SCORE,
     replicates: Annotated[int, typer.Option("-R", "--replicates", metavar="R", help="Resamples.")] = 200,
-    threshold: Annotated[float | None, typer.Option("--threshold", help="Instead of the one found from data.")] = None,
+    threshold: Annotated[
+        float | None, typer.Option("--threshold", metavar="X", help="Instead of the one found from data.")
+    ] = None,
     out: OutGraph = None,
     json: Json = False,
 ) -> None:
-    """Say how strong each arc is, by learning from resampled rows; --out takes the averaged network."""
+    """Say how strong each arc is, by learning from resampled rows.
+
+    --out takes the averaged network.
+    """
     check_out(out, "graph", "picture")
     table = read_table()
     with bar(quiet=json, lines=False) as shown:
@@ -124,10 +129,13 @@ def cv(
     score: Scores = DEFAULT_SCORES,
     target: Annotated[str | None, option("--target", "NODE", "Also predict this column from all others.")] = None,
     folds: Annotated[int, option("--folds", "K", "Parts; each is held out once.")] = 10,
-    alpha: Annotated[float, typer.Option("--alpha", help="Imaginary sample size of the parameters.")] = 1.0,
+    alpha: Annotated[float, option("--alpha", "ALPHA", "Imaginary sample size of the parameters.")] = 1.0,
     json: Json = False,
 ) -> None:
-    """Compare objectives by the log-likelihood of held-out rows, and by how well they predict a column in them."""
+    """Compare objectives by how well they predict held-out rows.
+
+    By the log-likelihood of the rows and, with --target, by predictions of one column from the others.
+    """
     table = read_table()
     with bar(quiet=json, lines=False) as shown:
         options = {"target": target, "folds": folds, "alpha": alpha, **search(table)}
@@ -167,7 +175,10 @@ def alpha(
     rounds: Annotated[int, option("--rounds", "K", "Most graphs to learn.")] = 25,
     json: Json = False,
 ) -> None:
-    """Find Steck's optimal imaginary sample size for BDeu: learn, estimate alpha, learn again, until it settles."""
+    """Find Steck's optimal imaginary sample size for BDeu.
+
+    Learn, estimate alpha, learn again, until it settles.
+    """
     from mapdag.search import Plan
     from mapdag.theory import find_alpha_star
 

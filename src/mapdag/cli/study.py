@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mapdag.paper.report import Report
     from mapdag.study.progress import Progress
 
-app = typer.Typer(help="Run the paper's simulation study, or one's own, and report what it says.", no_args_is_help=True)
+app = typer.Typer(help="Run the paper's simulation study, or one's own.", no_args_is_help=True)
 
 Directory: TypeAlias = Annotated[str, typer.Argument(metavar="DIR", help="Where the results are.")]
 _EVERY = 30.0  # seconds between two lines where there is no terminal
@@ -52,7 +52,10 @@ def run(  # noqa: PLR0917 - typer calls it by keyword
     searches: Annotated[str | None, _only("--searches", "searches")] = None,
     replicates: Annotated[int | None, option("--replicates", "K", "The first K samples only.")] = None,
 ) -> None:
-    """Run a study, or go on with it: what is done already is not done again."""
+    """Run a study, or go on with it.
+
+    What is done already is not done again.
+    """
     from mapdag.study import read_design
     from mapdag.study import run as run_study
 
@@ -135,7 +138,10 @@ def report(
     out: Annotated[str | None, option("--out", "DIR", "Write all formats, comparisons and figures there.")] = None,
     html: Annotated[str | None, option("--html", "FILE", "Write a page to look at in a browser: .html.")] = None,
 ) -> None:
-    """Print the paper's nine tables and every claim of its section 4, beside what was measured."""
+    """Print the paper's tables and claims beside what was measured.
+
+    Its nine tables, and every claim of its section 4.
+    """
     from dataclasses import replace
 
     from mapdag.paper.report import make_report, render_report

@@ -19,9 +19,9 @@ def theory(
     seed: Seed = 1,
     json: Json = False,
 ) -> None:
-    """Show the theory of BDs, MU and the uniform prior: limits, exact counts of DAGs, arcs learned from noise.
+    """Draw the theory of BDs, MU and the uniform prior.
 
-    The figures of docs/theory.md, and the tables behind them. Needs the extra `plots`.
+    Limits, exact counts of DAGs, arcs learned from noise: the figures of docs/theory.md, and the tables behind them. Needs the extra `plots`.
     """
     from mapdag.cli.figures import make_figures
     from mapdag.plots.figures import matplotlib

@@ -56,7 +56,7 @@ def report(
     score: Annotated[str, option("--score", "EXPR", "Objective by which arcs are judged.")] = _SCORE,
     json: Json = False,
 ) -> None:
-    """Write a page about a given network: what these data say about its arcs and families."""
+    """Write a page about a given network, and what data say of it."""
     check_page(out, drawn=True)
     dag, table = read_with_graph(network, read_table)
     result, fitted = md.Result.given(dag, table, score), None

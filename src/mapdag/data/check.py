@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,13 +18,15 @@ from mapdag.data.reader import declared_in
 from mapdag.data.rows import read_weights
 from mapdag.data.source import Source, open_source
 from mapdag.errors import DataError
-from mapdag.tables import Column, Table, Tabular
+from mapdag.tables import Column, Table, Tabular, paragraphs
 from mapdag.wording import plural
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from mapdag.data.judgement import ColumnKind
+
+_ALL_SHOWN = 100  # columns
 
 
 @dataclass(frozen=True)
@@ -113,10 +114,12 @@ class Check(Tabular):
     def __str__(self) -> str:
         return self.written(self.code)
 
+    __repr__ = __str__  # it is there to be read: at a prompt, too
+
     def written(self, paste: str) -> str:
         """Return the table, what is to be said about it, and a line to paste."""
         size = f"{plural(self.rows, 'row')}, {plural(len(self.columns), 'column')}"
-        told = [size, "", str(self.to_table())]
+        told = [size, "", str(self._shown())]
         if self.notes:
             told += ["", *self.notes]
         if self.problems:
@@ -125,7 +128,16 @@ class Check(Tabular):
 
     def to_table(self, most: int | None = None) -> Table:
         """Return a row for each column."""
-        shown = self.columns[:most]
+        return self._table(self.columns[:most])
+
+    def _shown(self) -> Table:
+        """Return a row for each column; of hundreds, for those that there is something to say about."""
+        if len(self.columns) <= _ALL_SHOWN:
+            return self._table(self.columns)
+        telling = [c for c in self.columns if c.advice or c.kind != "category"]
+        return self._table(telling, "categories to be used as they are")
+
+    def _table(self, shown: Sequence[ColumnCheck], rest: str = "more") -> Table:
         return Table(
             [
                 Column("column", [c.name if c.name.isprintable() else repr(c.name) for c in shown]),
@@ -135,13 +147,14 @@ class Check(Tabular):
                 Column("advice", [c.advice for c in shown], longest=None),
             ],
             left=len(self.columns) - len(shown),
+            rest=rest,
         )
 
     def _repr_html_(self) -> str:
         """Show the table in notebooks, all of it, and the line to paste."""
-        told = "".join(f"<p>{escape(note)}</p>" for note in (*self.notes, *self.problems))
-        paste = f"<pre>{escape(self.code)}</pre>" if self.code else ""
-        return f"{self.to_table()._repr_html_()}{told}{paste}"
+        paste = [self.code] if self.code else []
+        told = paragraphs([*self.notes, *self.problems]), paragraphs(paste, element="pre")
+        return self._shown()._repr_html_() + "".join(told)
 
 
 def check(

@@ -139,7 +139,7 @@ class Comparison(Tabular):
             )
             for head, name in fields.items()
         ]
-        wrong = f"missing {self.missing} (in the target only), extra {self.extra}, reversed {self.reversed}"
+        wrong = f"missing {self.missing:,} (in the target only), extra {self.extra:,}, reversed {self.reversed:,}"
         told = f"{wrong}; SHD {self.shd}, Hamming {self.hamming}"
         return Table([Column("of", kinds, head=""), *figures], notes=[told], left=2 - len(kinds), index=1)
 

@@ -9,6 +9,8 @@ from typing import Any, overload
 
 from mapdag.tables import AS_IS
 
+ON_PAPER = "#364152"  # the colour of arcs on a white ground
+
 
 @dataclass(frozen=True)
 class Picture:
@@ -26,8 +28,11 @@ class Picture:
     svg: str = field(repr=False)
 
     def _repr_html_(self) -> str:
-        """Return the picture in its own size, in a frame to be scrolled: notebooks would squeeze it to their width."""
-        opening, _, rest = self.svg.partition(">")
+        """Return the picture in its own size, in a frame to be scrolled: notebooks would squeeze it to their width.
+
+        Arcs are as dark or light as the notebook's text: the colour for paper is hardly seen on a dark page.
+        """
+        opening, _, rest = self.svg.replace(ON_PAPER, "currentColor").partition(">")
         return (
             f'<div class="{AS_IS}" style="overflow:auto;max-height:85vh">'
             f'{opening} style="max-width:none;height:auto">{rest}</div>'

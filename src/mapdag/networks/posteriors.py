@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, final
 
 import numpy as np
@@ -113,7 +113,7 @@ class Explanation(Tabular):
     ('yes', 0.342)
     """
 
-    levels: Mapping[str, str]
+    levels: Mapping[str, str] = field(repr=False)
     log_joint: float
     log_evidence: float
 

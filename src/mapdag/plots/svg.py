@@ -10,6 +10,7 @@ import re
 from html import escape
 from typing import TYPE_CHECKING
 
+from mapdag.graphs.drawable import ON_PAPER
 from mapdag.plots.fonts import FONT, FONT_SIZE
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ _UNSPEAKABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]
 
 INK = "#1f2933"
 PAPER = "#ffffff"
-ARC = {"compelled": "#364152", "reversible": "#b45309", "edge": "#b45309"}
+ARC = {"compelled": ON_PAPER, "reversible": "#b45309", "edge": "#b45309"}
 DASHES = {"reversible": (5.0, 3.0)}
 BOX_FILL, BOX_EDGE = "#eef3fb", "#5b7aa8"
 

@@ -15,6 +15,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from mapdag.compiling import waiting
+
 _SWITCH = "MAPDAG_WARM_UP"  # "0" switches this off
 _FOLDER = Path(__file__).parent
 
@@ -40,9 +42,10 @@ def warm_up() -> bool:
 
 def wait_for(room: str, kernel: str) -> None:
     """Wait until the second process, if there is one, has compiled a kernel that it must have begun by now."""
-    for process in _second:
-        while process.poll() is None and not _is_compiled(room, kernel):
-            time.sleep(0.02)
+    with waiting():
+        for process in _second:
+            while process.poll() is None and not _is_compiled(room, kernel):
+                time.sleep(0.02)
 
 
 def _is_compiled(room: str, kernel: str) -> bool:

@@ -17,13 +17,14 @@ from mapdag.objective import DEFAULT, USUAL, ThinFamily, most_configurations, pa
 from mapdag.priors import MU
 from mapdag.public import public
 from mapdag.scores import BDeu, BDs
-from mapdag.tables import SHOWN, Table, Tabular
+from mapdag.tables import SHOWN, Table, Tabular, paragraphs
 from mapdag.theory.count_tables import family_counter
 from mapdag.theory.effective import effective_alpha, effective_degrees_of_freedom, effective_parameters
 from mapdag.theory.factors import all_log_prior_odds, log_bdeu_factor, log_bds_factor, log_factor
 from mapdag.theory.findings import arc_table, family_table
 from mapdag.theory.marginal import log_bds_over_bdeu
-from mapdag.theory.summary import summary
+from mapdag.theory.summary import about_arcs, about_families, summary
+from mapdag.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -202,9 +203,13 @@ class Diagnosis(Tabular):
         """Return a polars DataFrame with a row for each arc, or for each family."""
         return self.to_table(of=of).to_polars()
 
+    def __repr__(self) -> str:
+        return f"Diagnosis({plural(len(self.families), 'node')}, {plural(len(self.arcs), 'arc')})"
+
     def _repr_html_(self) -> str:
-        tables = family_table(self.sparse_families, SHOWN), arc_table(self.arcs, SHOWN)
-        return "".join(table._repr_html_() for table in tables)
+        families = family_table(self.sparse_families, SHOWN)._repr_html_() if self.sparse_families else ""
+        arcs = arc_table(self.arcs, SHOWN)._repr_html_() if self.arcs else ""
+        return "".join([paragraphs(about_families(self)), families, paragraphs(about_arcs(self)), arcs])
 
 
 @public(ReadingOptions)

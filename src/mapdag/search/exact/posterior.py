@@ -57,7 +57,7 @@ class ArcPosteriors(Tabular):
         Log of the sum of exp(score): over all graphs, or over all pairs of an order and a graph that goes with it.
     """
 
-    nodes: tuple[str, ...]
+    nodes: tuple[str, ...] = field(repr=False)
     objective: Objective
     over: Literal["orders", "dags"]
     probabilities: Floats = field(repr=False)

@@ -120,7 +120,7 @@ class Result(Drawable, Tabular):
         >>> asia = md.network("asia")
         >>> print(md.Result.given(asia, asia.sample(500, seed=1), "MU(c=1)+BDs(1)"))
         MU(c=1)+BDs(alpha=1): -1156.6150 = -22.2967 (prior) + -1134.3183
-        8 nodes, 8 arcs: 5 compelled, 3 reversible (their direction is not identified)
+        8 nodes, 8 arcs: 5 compelled, 3 reversible (their directions are not identified)
         given, not learned
         """
         dag = getattr(graph, "dag", graph)
@@ -216,17 +216,21 @@ class Result(Drawable, Tabular):
         return "\n".join(
             [
                 f"{self.objective}: {self.score:.4f} = {self.log_prior:.4f} (prior) + {self.log_likelihood:.4f}",
-                (
-                    f"{plural(len(self.dag.nodes), 'node')}, {plural(self.dag.n_arcs, 'arc')}: "
-                    f"{len(self.compelled):,} compelled, {len(self.reversible):,} reversible "
-                    "(their direction is not identified)"
-                ),
+                f"{plural(len(self.dag.nodes), 'node')}, {plural(self.dag.n_arcs, 'arc')}{self._directions()}",
                 self._ending(),
                 *([thin_sentence(self.thin, self.objective)] if self.thin else []),
                 *(f"the data cannot tell apart: {_named(group)}" for group in self.alike[:_NAMED]),
                 *([f"... and {len(self.alike) - _NAMED:,} more such groups"] if len(self.alike) > _NAMED else []),
             ]
         )
+
+    def _directions(self) -> str:
+        """Say which directions the data tell, where there are arcs."""
+        if not self.dag.n_arcs:
+            return ""
+        told = f": {len(self.compelled):,} compelled, {len(self.reversible):,} reversible"
+        whose = "its direction is" if len(self.reversible) == 1 else "their directions are"
+        return told + (f" ({whose} not identified)" if self.reversible else "")
 
     def _ending(self) -> str:
         if self.stopped == "given":

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING
 
+from mapdag import compiling
 from mapdag.progress import Progress
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class Watch:
 
     def __init__(self, options: Options) -> None:
         self._began = time.perf_counter()
+        self._compiled = compiling.seconds()
         self._options = options
         self._ended = threading.Event()
         self.threads = options.n_threads
@@ -68,8 +70,8 @@ class Watch:
 
     @property
     def seconds(self) -> float:
-        """Time since the start."""
-        return time.perf_counter() - self._began
+        """Time since the start, without that of compilation."""
+        return max(time.perf_counter() - self._began - (compiling.seconds() - self._compiled), 0.0)
 
     def check(self) -> None:
         """End the search where a limit is reached; any thread may ask."""
@@ -77,7 +79,7 @@ class Watch:
         if self._ended.is_set() or (outside is not None and outside.is_set()):
             raise EarlyEnd("interrupted")
         limit = self._options.time_limit
-        if limit is not None and self.seconds > limit:
+        if limit is not None and time.perf_counter() - self._began > limit:
             raise EarlyEnd("time_limit")
 
     def check_moves(self, made: int) -> None:
