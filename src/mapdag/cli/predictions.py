@@ -36,8 +36,8 @@ def predict(
 ) -> None:
     """Predict a node in every row of a table.
 
-    The table may lack columns and values, and have more columns. The rows are written with what is predicted. If the table has the target itself, it is not used to predict, but to
-    tell how good the predictions are.
+    The table may lack columns and values, and have more columns. The rows are written with what is predicted. If the
+    table has the target itself, it is not used to predict, but to tell how good the predictions are.
     """
     check_out(out, "table")
     known = load_network(network)
@@ -58,14 +58,17 @@ def predict(
             found |= {"levels": known.levels[target], "probabilities": probabilities.tolist()} if proba else {}
         print_json({**found, "metrics": None if judged is None else metrics_json(judged)})
         return
+    apart = out is None  # where the rows go to standard output, nothing else does
     if out is None:
         typer.echo(whole.write_csv(), nl=False)
     if judged is not None:
-        typer.echo(str(judged), err=True)
+        typer.echo(str(judged), err=apart)
     elif impossible:
-        typer.echo(f"{plural(impossible, 'row')} cannot happen whatever the level of {target}: not predicted", err=True)
+        typer.echo(
+            f"{plural(impossible, 'row')} cannot happen whatever the level of {target}: not predicted", err=apart
+        )
     if out is not None:
-        typer.echo(f"{plural(rows.height, 'row')} with predictions of {target} written to {out}", err=True)
+        typer.echo(f"{plural(rows.height, 'row')} with predictions of {target} written to {out}")
 
 
 def _rows(data: str, drop: list[str], separator: str | None, encoding: str | None) -> pl.DataFrame:

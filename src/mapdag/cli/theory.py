@@ -21,7 +21,8 @@ def theory(
 ) -> None:
     """Draw the theory of BDs, MU and the uniform prior.
 
-    Limits, exact counts of DAGs, arcs learned from noise: the figures of docs/theory.md, and the tables behind them. Needs the extra `plots`.
+    Limits, exact counts of DAGs, arcs learned from noise: the figures of docs/theory.md, and the tables behind them.
+    Needs the extra `plots`.
     """
     from mapdag.cli.figures import make_figures
     from mapdag.plots.figures import matplotlib

@@ -83,8 +83,10 @@ def check_writable(path: str | os.PathLike[str], suffixes: Sequence[str] = ()) -
     mapdag.errors.ParameterError: the name 'rows.xls' does not tell the format: let it end in one of .csv, .parquet
     """
     if suffixes and not os.fspath(path).lower().endswith(tuple(suffixes)):
+        plain = [each for each in suffixes if not each.endswith(".gz")]
+        packed = " (the text formats also with .gz)" if len(plain) < len(suffixes) else ""
         raise ParameterError(
-            f"the name {os.fspath(path)!r} does not tell the format: let it end in one of {', '.join(suffixes)}"
+            f"the name {os.fspath(path)!r} does not tell the format: let it end in one of {', '.join(plain)}{packed}"
         )
     file = _expanded(path)
     try:

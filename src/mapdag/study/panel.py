@@ -17,6 +17,7 @@ import numpy as np
 from mapdag.errors import ParameterError
 from mapdag.study.design import Design, network_name
 from mapdag.study.store import Store
+from mapdag.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -124,7 +125,7 @@ class Panel:
     def extent(self) -> str:
         """The arm, and how many cells it has: the fewer, the less its tests can find."""
         cells = int(np.isfinite(self.values["shd"]).any(axis=(2, 3)).sum())
-        return f"{self.arm}, {cells} cells of network and size"
+        return f"{self.arm}, {plural(cells, 'cell')} of network and size"
 
     @property
     def n_results(self) -> int:
