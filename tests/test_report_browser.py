@@ -340,6 +340,8 @@ def test_narrow_windows_are_served(visit, report):
     page = visit(report, viewport={"width": 420, "height": 800}, has_touch=True)
     assert overflow(page) <= 0
     assert page.locator(".toolbar").first.bounding_box()["width"] <= 420
+    for cell in page.locator("#arc-table .chip, #arc-table td:first-child").all():
+        assert cell.bounding_box()["height"] < 40  # tables are moved sideways, words are not broken
     node(page, "lung").tap()
     panel, frame = page.locator("#details").bounding_box(), page.locator("#frame").bounding_box()
     assert panel["width"] > 0.95 * frame["width"]  # below the graph, not beside it
