@@ -172,6 +172,16 @@ def test_truth_values_in_a_table_are_the_numbers_that_they_stand_for():
     assert net.predict({"v": ["TRUE", "FALSE"]}, "w").tolist() == ["y", "x"]
 
 
+@pytest.mark.parametrize("levels", [["False", "True"], ["true", "false"]])
+def test_0_and_1_in_a_table_are_truth_values_where_they_cannot_be_codes(levels):
+    net = md.fit(
+        md.DAG(["v", "u", "w"], [("v", "w"), ("u", "w")]),
+        md.read({"v": [False, True] * 20, "u": ["a", "a", "b", "b"] * 10, "w": ["x", "y"] * 20}, levels={"v": levels}),
+    )
+    for ones in ([1, 0], [1.0, 0.0], ["1", "0"]):
+        assert net.predict({"v": ones, "u": ["a", "b"]}, "w").tolist() == ["y", "x"]
+
+
 @pytest.mark.parametrize("evidence", [[("sex", "f")], "sex", 1])
 def test_evidence_is_a_mapping(net, evidence):
     for question in (net.marginals, net.most_probable, net.log_probability, net.do):

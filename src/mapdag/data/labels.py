@@ -147,21 +147,31 @@ def tidied(labels: Sequence[str | None]) -> list[str | None]:
 class Matcher:
     """Find labels in a declaration: as they are written, else by value where that is unambiguous.
 
+    Parameters
+    ----------
+    levels : sequence of str
+        The declaration.
+    truths : bool
+        Whether 0 and 1 may stand for False and True, or these for them; where they may be positions, they do not.
+
+    Examples
+    --------
     >>> match = Matcher(("True", "False"))
     >>> match("TRUE"), match("False"), match("maybe")
     (0, 1, None)
-    >>> Matcher(("0", "1"))("True"), Matcher(("1.5", "2"))("2.00")
+    >>> Matcher(("1.5", "2"))("2.00"), Matcher(("0", "1"), truths=True)("True")
     (1, 1)
     """
 
-    def __init__(self, levels: Sequence[str]) -> None:
+    def __init__(self, levels: Sequence[str], *, truths: bool = False) -> None:
         self._exact: Mapping[str, int] = {label: code for code, label in enumerate(levels)}
         loose: dict[str, int | None] = {}
         for code, label in enumerate(levels):
             key = spelling(label)
             loose[key] = None if key in loose else code
-        for truth, number in (("true", "1"), ("false", "0")):  # not the other way round: 0 and 1 may be codes
+        for truth, number in (("true", "1"), ("false", "0")) if truths else ():
             loose.setdefault(truth, loose.get(number))
+            loose.setdefault(number, loose.get(truth))
         self._loose = loose
 
     def __call__(self, label: str) -> int | None:

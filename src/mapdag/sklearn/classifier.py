@@ -226,8 +226,8 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
             if not error.remedy:
                 raise
             told = (
-                "\n(options of mapdag.read, of which this estimator has discretize and missing, which may be 'level' or "
-                "'error'; leave out columns or rows of X yourself)"
+                '\n(options of mapdag.read, of which this estimator has discretize and missing="level"; '
+                "leave out columns or rows of X yourself)"
             )
             raise DataError(*error.parts, told) from error
 
