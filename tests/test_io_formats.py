@@ -305,3 +305,10 @@ def test_numbers_of_thousands_of_digits_are_refused(ending, tmp_path):
     )
     with pytest.raises(FormatError, match=f"net.{ending}"):
         read_network(path)
+
+
+def test_six_digits_are_enough(tmp_path):
+    """pyAgrum writes so many, and every row of a learned table is then off by some of the last one."""
+    path = tmp_path / "net.uai"
+    path.write_text("BAYES\n1\n7\n1\n1 0\n7\n" + "0.142857 " * 6 + "0.142855\n")
+    assert read_network(path).cpt("X0").sum() == pytest.approx(1, abs=1e-15)
