@@ -284,3 +284,31 @@ def test_any_printable_names_survive_json_dot_and_csv(nodes, data):
     back = arcs_table.from_arcs(arcs_table.to_arcs(dag))
     assert back == dag
     assert back.nodes == dag.nodes
+
+
+@pytest.mark.parametrize("ending", ["bif", "xmlbif", "net", "uai", "xdsl", "json"])
+@pytest.mark.parametrize("blank", ["\u00a0", "\u2003", "\u3000", "\u2028", "\x85", "\x1f"])
+def test_blanks_of_unicode_at_the_ends_of_names_and_labels_come_back(ending, blank, tmp_path):
+    net = BayesianNetwork(md.DAG([blank, f"a{blank}"]), {blank: ["a", f"{blank}a"], f"a{blank}": [blank, "b"]}, {
+        blank: [0.25, 0.75], f"a{blank}": [0.5, 0.5]})  # fmt: skip
+    path = tmp_path / f"net.{ending}"
+    write_network(net, path)
+    assert read_network(path) == net
+
+
+@pytest.mark.parametrize("ending", ["bif", "json"])
+def test_numbers_of_thousands_of_digits_are_refused(ending, tmp_path):
+    path = tmp_path / f"net.{ending}"
+    write_network(network("cancer"), path)
+    path.write_text(
+        path.read_text().replace("[ 2 ]", f"[ {'9' * 5000} ]").replace('"version": 1', f'"version": {"9" * 5000}')
+    )
+    with pytest.raises(FormatError, match=f"net.{ending}"):
+        read_network(path)
+
+
+def test_six_digits_are_enough(tmp_path):
+    """pyAgrum writes so many, and every row of a learned table is then off by some of the last one."""
+    path = tmp_path / "net.uai"
+    path.write_text("BAYES\n1\n7\n1\n1 0\n7\n" + "0.142857 " * 6 + "0.142855\n")
+    assert read_network(path).cpt("X0").sum() == pytest.approx(1, abs=1e-15)

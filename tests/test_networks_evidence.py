@@ -145,3 +145,50 @@ def test_every_value_of_a_column_stands_for_the_level_that_it_was_read_as(values
     labels = tuple(dict.fromkeys(map(text_of, values)))
     for value in values:
         assert labels[level_code({"x": labels}, "x", value)] == text_of(value)
+
+
+@pytest.mark.parametrize(
+    ("cells", "values"),
+    [
+        (["1.50", "2.00"], [1.5, 2.0]),
+        (["+1", "-0"], [1, 0]),
+        (["1e1", "2.50"], [10.0, 2.5]),
+        (["2020-01-31 00:00:00", "2020-02-01 00:00:00"], ["2020-01-31", "2020-02-01"]),
+    ],
+)
+def test_a_file_that_a_network_was_learned_from_comes_back_to_it(cells, values, tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("v,w\n" + "".join(f"{cell},{'xy'[i]}\n" for i, cell in enumerate(cells)) * 20)
+    dag = md.DAG(["v", "w"], [("v", "w")])
+    net = md.fit(dag, md.read(path))
+    assert net.predict(path, "w").tolist() == ["x", "y"] * 20
+    assert net.predict({"v": values}, "w").tolist() == ["x", "y"]
+    assert net.query("w", {"v": cells[1]}).mode == {"w": "y"}
+
+
+def test_truth_values_in_a_table_are_the_numbers_that_they_stand_for():
+    net = md.fit(md.DAG(["v", "w"], [("v", "w")]), md.read({"v": [0, 1] * 20, "w": ["x", "y"] * 20}))
+    assert net.predict({"v": [True, False]}, "w").tolist() == ["y", "x"]
+    assert net.predict({"v": ["TRUE", "FALSE"]}, "w").tolist() == ["y", "x"]
+
+
+@pytest.mark.parametrize("levels", [["False", "True"], ["true", "false"]])
+def test_0_and_1_in_a_table_are_truth_values_where_they_cannot_be_codes(levels):
+    net = md.fit(
+        md.DAG(["v", "u", "w"], [("v", "w"), ("u", "w")]),
+        md.read({"v": [False, True] * 20, "u": ["a", "a", "b", "b"] * 10, "w": ["x", "y"] * 20}, levels={"v": levels}),
+    )
+    for ones in ([1, 0], [1.0, 0.0], ["1", "0"]):
+        assert net.predict({"v": ones, "u": ["a", "b"]}, "w").tolist() == ["y", "x"]
+
+
+@pytest.mark.parametrize("evidence", [[("sex", "f")], "sex", 1])
+def test_evidence_is_a_mapping(net, evidence):
+    for question in (net.marginals, net.most_probable, net.log_probability, net.do):
+        with pytest.raises(ParameterError, match="evidence must be a mapping from nodes to levels"):
+            question(evidence)
+
+
+def test_one_value_beyond_the_cuts_is_one_value():
+    with pytest.warns(MapdagWarning, match=r"^1 value of 'age' lies outside"):
+        level_code({"age": ("[0,40]", "(40,90]")}, "age", 900, {"age": Coding("float", (0.0, 40.0, 90.0))})

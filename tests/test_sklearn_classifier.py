@@ -256,3 +256,14 @@ def test_grid_searches_pipelines_and_pickles_work(asia):
     numbers, target = load_wine(return_X_y=True)
     pipeline = make_pipeline(SimpleImputer(), BayesianNetworkClassifier())
     assert cross_val_score(pipeline, numbers, target, cv=3).mean() > 0.9
+
+
+def test_ways_out_that_the_classifier_does_not_have_are_said_to_be_others():
+    table = pd.DataFrame({"id": [f"k{i}" for i in range(40)], "x": [0, 1] * 20})
+    with pytest.raises(DataError, match=r"(?s)drop=\[\"id\"\].*leave out columns or rows of X yourself"):
+        BayesianNetworkClassifier().fit(table, [0, 1] * 20)
+
+
+@pytest.mark.filterwarnings("error::mapdag.errors.MapdagWarning")
+def test_arcs_that_nobody_required_are_not_warned_of():
+    assert BayesianNetworkClassifier().fit([[1, 2], [3, 4]], [0, 1]).predict([[1, 2]]) == [0]

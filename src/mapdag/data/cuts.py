@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from mapdag.data.problems import unknown_names
 from mapdag.errors import CapacityError, ParameterError
 from mapdag.notices import warn
+from mapdag.wording import plural
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -98,8 +99,9 @@ class Cuts(Mapping[str, tuple[float, ...]]):
         outside = int(np.count_nonzero((numbers < edges[0]) | (numbers > edges[-1])))
         if outside:
             warn(
-                f"{outside:,} values of {name!r} lie outside [{_edge_text(edges[0])},{_edge_text(edges[-1])}], "
-                "the range of the table that the cuts were chosen from: they count for the first and the last interval",
+                f"{plural(outside, 'value')} of {name!r} {'lies' if outside == 1 else 'lie'} outside "
+                f"[{_edge_text(edges[0])},{_edge_text(edges[-1])}], the range of the table that the cuts were chosen "
+                "from: what is beyond an end counts for the interval there",
             )
         return np.searchsorted(np.array(edges[1:-1]), numbers, side="left")
 

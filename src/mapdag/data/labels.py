@@ -99,12 +99,30 @@ def are_dates(labels: Sequence[str]) -> bool:
 
 
 def spelling(label: str) -> str:
-    """Reduce the spellings of one value to one: true/TRUE/True, and 1.0 for 1 (but never 01 for 1)."""
+    """Reduce the spellings of one value to one: true/TRUE/True, 1.0 for 1 (but never 01 for 1), days at midnight.
+
+    Whatever `tidied` writes in another way is the same label here.
+
+    >>> [spelling(label) for label in ("TRUE", "1.0", "1.50", "+2", "01", "2020-01-31 00:00:00")]
+    ['true', '1', '1.5', '2', '01', '2020-01-31']
+    """
     lower = label.lower()
     if lower in {"true", "false"}:
         return lower
-    whole = _WHOLE.fullmatch(label)
-    return whole[1] if whole else label
+    return _written(label) if _is_plain(label) else _MIDNIGHT.sub("", label)
+
+
+def _is_plain(label: str) -> bool:
+    """Tell whether a label is a number without leading zeros, which may mean something."""
+    return _NUMBER.fullmatch(label) is not None and _PLAIN.fullmatch(label) is not None
+
+
+def _written(number: str) -> str:
+    """Write a plain number as columns of numbers have it; whole ones may be longer than a float is exact."""
+    if _INTEGER.fullmatch(number):
+        return "0" if number == "-0" else number.removeprefix("+")
+    whole = _WHOLE.fullmatch(number)
+    return _written(whole[1]) if whole else text_of(float(number))
 
 
 def tidied(labels: Sequence[str | None]) -> list[str | None]:
@@ -119,9 +137,8 @@ def tidied(labels: Sequence[str | None]) -> list[str | None]:
     known: Mapping[str, str] = {}
     if all(label.lower() in {"true", "false"} for label in present):
         known = {label: label.capitalize() for label in present}
-    elif all(_NUMBER.fullmatch(label) and _PLAIN.fullmatch(label) for label in present):
-        # Whole numbers stay text: they may be longer than a float is exact.
-        known = {label: str(int(label)) if _INTEGER.fullmatch(label) else text_of(float(label)) for label in present}
+    elif all(map(_is_plain, present)):
+        known = {label: _written(label) for label in present}
     elif all(_MIDNIGHT.search(label) for label in present):
         known = {label: _MIDNIGHT.sub("", label) for label in present}
     return [None if label is None else known.get(label, label) for label in labels]
@@ -130,17 +147,31 @@ def tidied(labels: Sequence[str | None]) -> list[str | None]:
 class Matcher:
     """Find labels in a declaration: as they are written, else by value where that is unambiguous.
 
+    Parameters
+    ----------
+    levels : sequence of str
+        The declaration.
+    truths : bool
+        Whether 0 and 1 may stand for False and True, or these for them; where they may be positions, they do not.
+
+    Examples
+    --------
     >>> match = Matcher(("True", "False"))
     >>> match("TRUE"), match("False"), match("maybe")
     (0, 1, None)
+    >>> Matcher(("1.5", "2"))("2.00"), Matcher(("0", "1"), truths=True)("True")
+    (1, 1)
     """
 
-    def __init__(self, levels: Sequence[str]) -> None:
+    def __init__(self, levels: Sequence[str], *, truths: bool = False) -> None:
         self._exact: Mapping[str, int] = {label: code for code, label in enumerate(levels)}
         loose: dict[str, int | None] = {}
         for code, label in enumerate(levels):
             key = spelling(label)
             loose[key] = None if key in loose else code
+        for truth, number in (("true", "1"), ("false", "0")) if truths else ():
+            loose.setdefault(truth, loose.get(number))
+            loose.setdefault(number, loose.get(truth))
         self._loose = loose
 
     def __call__(self, label: str) -> int | None:

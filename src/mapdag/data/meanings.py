@@ -29,6 +29,7 @@ class ReadOptions:
     closed: bool = False  # whether no level may be added to them
     gaps: bool = False  # whether one for missing values may be, all the same; a column then may have no others
     codes: bool | None = None  # whether columns with declared levels hold positions in them; None: to be found out
+    truths: bool = False  # whether 0 and 1 may be truth values: they are known not to be positions
     missing: Literal["error", "drop", "level"] = "error"  # what to do about missing values
     missing_values: frozenset[str] = frozenset()  # labels that mean "missing", on top of the usual ones
     most: int | None = None  # `max_levels`: up to so many levels are meant, more are a mistake
@@ -82,7 +83,7 @@ def meanings_of(column: Column, options: ReadOptions, declared: Sequence[str] | 
     if declared is None and column.declared is not None:
         return [None if label is None or no_level(label, options) else label for label in column.labels]
     missing = options.missing_texts
-    match = Matcher(declared or ())
+    match = Matcher(declared or (), truths=options.truths)
     meanings: list[str | None] = []
     for label in column.labels:
         if label is None:

@@ -394,8 +394,10 @@ def _find_codes(
         return options, None
     coded = replace(options, codes=True)
     odd = _stray(declared, columns, weights, options)
-    if odd is None or _stray(declared, columns, weights, coded) is not None:
+    if odd is None:
         return options, None
+    if _stray(declared, columns, weights, coded) is not None:
+        return replace(options, truths=options.gaps), None  # rows of evidence mean what single pieces of it do
     name, label = odd
     return coded, MapdagWarning(
         f"column {name!r} holds {label!r}, which is not one of its levels {listed(options.declared[name], 5)}; but all "

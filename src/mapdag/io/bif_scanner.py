@@ -13,6 +13,7 @@ from mapdag.graphs.text import error_at
 from mapdag.io.bif_names import QUOTED, split_labels, unquote
 
 _COMMENT = re.compile(rf"{QUOTED}|//[^\n]*|/\*.*?\*/|/\*", re.DOTALL)
+_DIGITS = 20  # Python refuses to read whole numbers of some thousands
 _BLANKS = re.compile(r"\s*")
 _BLOCK = re.compile(r"(network|variable|probability)\b\s*", re.IGNORECASE)
 _NAME = re.compile(rf'({QUOTED}|[^{{"]*?)\s*\{{')
@@ -162,6 +163,8 @@ class Scanner:
 
     def _labels(self, name: str, match: re.Match[str]) -> tuple[str, ...]:
         """Return the levels of a variable."""
+        if match[2] and len(match[2]) > _DIGITS:
+            self.fail(match.start(2), f"the variable {name!r} cannot have {match[2][:_DIGITS]}... levels")
         count = int(match[2]) if match[2] else None
         labels = split_labels(match[3], count)
         if not labels or "" in labels:

@@ -128,6 +128,8 @@ def _load(text: str, source: str) -> dict[str, Any]:
         raise FormatError(f"not JSON: {error.msg}", source, error.lineno, error.colno) from None
     except RecursionError:
         raise FormatError("not a network or graph: too many brackets inside one another", source) from None
+    except ValueError:  # Python reads whole numbers of a few thousand digits at most
+        raise FormatError("not a network or graph: a number with thousands of digits", source) from None
     if not isinstance(content, dict) or content.get("format") not in (NETWORK, GRAPH):
         raise FormatError(f'this JSON is neither a network nor a graph: it needs "format": "{NETWORK}"', source)
     version = content.get("version")

@@ -23,8 +23,14 @@ if TYPE_CHECKING:
 
 _WORDS = re.compile("[^\x00-\x20\ud800-\udfff\ufffe\uffff]+(?: [^\x00-\x20\ud800-\udfff\ufffe\uffff]+)*")
 
+
+def _is_text(text: str) -> bool:
+    """Tell whether a text comes back as it was; readers drop blanks at its ends, those of Unicode among them."""
+    return _WORDS.fullmatch(text) is not None and text == text.strip()
+
+
 #: pyAgrum does not tell one blank from several, and drops those at the ends; XML knows no control characters.
-XMLBIF = Alphabet("XMLBIF", name=_WORDS.fullmatch, label=_WORDS.fullmatch, fold=False)
+XMLBIF = Alphabet("XMLBIF", name=_is_text, label=_is_text, fold=False)
 
 
 def to_xmlbif(network: BayesianNetwork) -> str:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -26,7 +27,7 @@ from mapdag.networks.evidence import level_code
 from mapdag.networks.factors import NOTHING, Codes, Factor, Families, eliminated, normalised, onto, product
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from mapdag.networks.network import BayesianNetwork
 
@@ -95,6 +96,8 @@ def query(
 
 def codes_of(network: BayesianNetwork, evidence: Mapping[str, Any]) -> dict[int, Codes]:
     """Return evidence as a single row of codes."""
+    if not isinstance(evidence, Mapping):
+        raise ParameterError(f"evidence must be a mapping from nodes to levels, got {evidence!r}")
     position = network.dag.index.position
     return {
         position(node): np.array([level_code(network.levels, node, value, network.codings)])

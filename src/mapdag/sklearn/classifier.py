@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +22,9 @@ from sklearn.utils.validation import (
 from mapdag.checks import check_positive
 from mapdag.data import Dataset, read
 from mapdag.data.labels import text_of
-from mapdag.errors import ParameterError, Setting
+from mapdag.errors import DataError, ParameterError, Setting
 from mapdag.networks import fit
+from mapdag.notices import unsaid
 from mapdag.objective import DEFAULT
 from mapdag.search import learn
 from mapdag.sklearn.choice import left_out_loss
@@ -175,7 +177,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         self.classes_, codes = np.unique(labels, return_inverse=True)
         if len(np.unique(codes[kept])) < 2:
             raise ValueError(
-                f"{type(self).__name__} needs rows of at least 2 classes, got 1 class: {self.classes_[0]!r}"
+                f"{type(self).__name__} needs rows of at least 2 classes, got 1 class: {text_of(self.classes_[0])!r}"
             )
         self.target_ = self.target if self.target is not None else str(called) if called else "y"
         data = self._with_target(self._features(table, weights, kept), codes[kept], weights)
@@ -218,7 +220,16 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         if len(survey.constant) == self.n_features_in_:
             return None
         cuts = dict.fromkeys(survey.numeric, self.discretize) if isinstance(self.discretize, str) else self.discretize
-        return read(table, drop=survey.constant, weights=weights, missing=self.missing, discretize=cuts)  # type: ignore[arg-type]
+        try:
+            return read(table, drop=survey.constant, weights=weights, missing=self.missing, discretize=cuts)  # type: ignore[arg-type]
+        except DataError as error:
+            if not error.remedy:
+                raise
+            told = (
+                '\n(options of mapdag.read, of which this estimator has discretize and missing="level"; '
+                "leave out columns or rows of X yourself)"
+            )
+            raise DataError(*error.parts, told) from error
 
     def _with_target(self, features: Dataset | None, codes: NDArray[np.intp], weights: Any) -> Dataset:
         """Add the target as the last column."""
@@ -257,7 +268,9 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         if structure == "naive":
             options["max_parents"] = 1
         seed = 0 if self.random_state is None else self.random_state
-        return learn(data, self.objective, required=required, seed=seed, threads=self.n_jobs, **options)
+        # Arcs that nobody asked for are nothing to warn of.
+        with unsaid() if self.structure == "auto" and structure != "free" else nullcontext():
+            return learn(data, self.objective, required=required, seed=seed, threads=self.n_jobs, **options)
 
     def _pruned(self, dag: DAG) -> DAG:
         """Return the part of the graph that matters for the target, if that is wanted."""
