@@ -208,6 +208,13 @@ def test_copies_and_what_follows_from_what_are_noted():
     assert notes(a=a, b=RNG.integers(0, 3, 400), c=RNG.normal(size=400), d=[0] * 398 + [1, 1]) == ""
 
 
+def test_of_very_many_columns_the_first_are_printed():
+    found = md.check({f"v{i}": [0, 1] * 5 for i in range(3_000)})
+    assert "\n... and 2,900 more\n" in str(found)
+    assert str(found).count("\n") < 120
+    assert len(found.columns) == 3_000
+
+
 def test_one_row_is_one_row():
     gap = [None, *["a", "b"] * 20]
     found = notes(x=gap, y=gap, z=["u", "v", "w"] * 13 + ["u", "v"])

@@ -107,6 +107,18 @@ def test_a_column_without_a_name_is_told_of_with_the_others():
     assert read(text, drop=["", "id"], discretize="quantile").names == ("age", "sex")
 
 
+def test_hints_that_are_too_long_to_be_written_whole_lead_to_check():
+    names = {f"v{i}": [f"n{j}" for j in range(40)] for i in range(30)} | {"y": ["a", "b"] * 20}
+    for table in (names, names | {"x": CONTINUOUS}):
+        assert message(table).endswith("All at once: mapdag.check writes the line to paste")
+    assert read(names, **check(names).options).names == ("y",)
+
+
+def test_a_table_like_another_is_not_to_get_a_level_for_missing_values():
+    text = message({"x": ["a", None] * 10, "y": ["c", "d"] * 10}, like=read({"x": ["a", "b"], "y": ["c", "d"]}))
+    assert 'missing="level"' not in text.split("pass ")[1].partition(" or ")[0]
+
+
 def test_no_hint_leaves_out_every_column():
     table = {"code": [f"n{i}" for i in range(16)], "name": [f"m{i}" for i in range(16)]}
     assert message(table).endswith("No column would be left")

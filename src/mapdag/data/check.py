@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from mapdag.data.judgement import ColumnKind
 
 
+_SHOWN = 100  # columns that are printed
+
+
 @dataclass(frozen=True)
 class ColumnCheck:
     """What a column seems to be.
@@ -116,7 +119,7 @@ class Check(Tabular):
     def written(self, paste: str) -> str:
         """Return the table, what is to be said about it, and a line to paste."""
         size = f"{plural(self.rows, 'row')}, {plural(len(self.columns), 'column')}"
-        told = [size, "", str(self.to_table())]
+        told = [size, "", str(self.to_table(_SHOWN))]
         if self.notes:
             told += ["", *self.notes]
         if self.problems:

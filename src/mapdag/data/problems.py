@@ -92,6 +92,11 @@ def way_with_missing(gone: NDArray[np.bool_], columns: Iterable[NDArray[Any]]) -
     return "level" if any(np.ptp(codes[kept]) == 0 < np.ptp(codes) for codes in columns) else "drop"
 
 
+def _is_short(setting: Setting) -> bool:
+    """Tell whether an option is written whole, and somebody reads it."""
+    return str(setting) == setting.code() and len(setting.code()) <= _SCREEN
+
+
 class Problem(NamedTuple):
     """One thing wrong with one column."""
 
@@ -187,20 +192,20 @@ class Problems:
         if len(self._found) == 1:
             return ["column ", *map(self._kept_up, self._found[0].told())]
         lines = self._lines()
-        nothing_left = [] if settings else ["\nNo column would be left"]
+        last: list[Any] = ["\nAll at once: ", settings]
+        if not settings:
+            last = ["\nNo column would be left"]
+        elif not all(map(_is_short, settings)):
+            last = ["\nAll at once: mapdag.check writes the line to paste"]
         if len(lines) == 1:
-            return [*map(self._kept_up, lines[0]), *nothing_left]
+            return [*map(self._kept_up, lines[0]), *(last if len(last) == 1 else [])]
         columns = list(dict.fromkeys(problem.column for problem in self._found))
         many = f"{len(columns):,} columns cannot be used as they are:"
         told: list[Any] = [many if len(columns) > 1 else f"column {shortened(columns[0])} cannot be used as it is:"]
         told += [part for line in lines[:_SHOWN_COLUMNS] for part in ("\n  ", *line)]
         if len(lines) > _SHOWN_COLUMNS:
             told.append(f"\n  ... and {len(lines) - _SHOWN_COLUMNS:,} more")
-        if nothing_left:
-            return [*told, *nothing_left]
-        if sum(len(str(setting)) for setting in settings) > _SCREEN:
-            return [*told, "\nAll at once: mapdag.check writes the line to paste"]
-        return [*told, "\nAll at once: ", settings]
+        return [*told, *last]
 
     def _lines(self) -> list[list[str | Setting]]:
         """Tell of every problem; of what many columns share, once."""

@@ -242,7 +242,8 @@ def prepare(
         held, row_weights = leave_out(held, row_weights, options, problems)
         columns = emptied(held)
     found = [interpret(column, options, problems) for column in columns]
-    problems.settle_missing(column.codes for column in found if isinstance(column, Coded))
+    if not options.closed:  # else there is no level to add
+        problems.settle_missing(column.codes for column in found if isinstance(column, Coded))
     problems.raise_any(positions)
     for message in (note, problems.warning()):
         if message is not None:

@@ -154,6 +154,8 @@ def _settings(here: str, value: Any) -> list[Setting]:
     if here in ("forbidden", "required"):
         pairs = _pairs(value)
         return [] if pairs is None else [Setting(here, pairs)]
+    if here == "drop" and isinstance(value, int):  # columns are named, not counted
+        return []
     if here in ("search", "method"):
         word = {"search": SEARCHES, "method": ESTIMATORS}[here].get(_plain(value))
         return [] if word is None else [Setting(here, word)]
