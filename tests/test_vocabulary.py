@@ -132,12 +132,12 @@ def test_values_that_cannot_be_written_are_named_only():
 
 
 def test_columns_are_named_and_not_counted():
-    with pytest.raises(ParameterError, match="'index_col': that is called drop here$"):
+    with pytest.raises(ParameterError, match=r"'index_col': that is called drop here$"):
         CALLS["read"](index_col=0)
 
 
 def test_learning_has_no_target():
-    with pytest.raises(ParameterError, match="'target': a network has none"):
+    with pytest.raises(ParameterError, match=r"'target': a network has none"):
         CALLS["learn"](target="xray")
 
 
