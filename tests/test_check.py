@@ -204,7 +204,22 @@ def test_copies_and_what_follows_from_what_are_noted():
     assert "'a' follows from 'b'" in notes(a=a > 1, b=a)
     x = RNG.normal(20, 5, 400)
     assert "'c' and 'f' rise and fall together" in notes(c=x, f=x * 1.8 + 32)
+    assert "'c' and 'e' rise and fall together (correlation +1.0000)" in notes(c=x, e=np.exp(x))
     assert notes(a=a, b=RNG.integers(0, 3, 400), c=RNG.normal(size=400), d=[0] * 398 + [1, 1]) == ""
+
+
+def test_of_very_many_columns_those_that_need_a_word_are_printed():
+    found = md.check({f"v{i}": [0, 1] * 5 for i in range(3_000)})
+    assert "\n... and 3,000 categories to be used as they are\n" in str(found)
+    assert str(found).count("\n") < 120
+    assert len(found.columns) == 3_000
+
+
+def test_one_row_is_one_row():
+    gap = [None, *["a", "b"] * 20]
+    found = notes(x=gap, y=gap, z=["u", "v", "w"] * 13 + ["u", "v"])
+    assert "1 of 41 rows has missing values, in 2 columns" in found
+    assert "'x', 'y' are missing in the same row" in found
 
 
 def test_the_pattern_of_what_is_missing_is_noted():
@@ -230,10 +245,21 @@ def test_few_incomplete_rows_are_dropped_and_many_are_not():
     }
 
 
-def test_columns_that_rows_left_out_make_useless_are_left_out_too():
+def test_rows_are_not_left_out_where_they_take_a_level_with_them():
     table = {
         "a": ["u", "v"] * 50,
         "b": ["x"] * 80 + ["y"] * 20,
+        "c": ["s", "t", "t", "s"] * 20 + [None] * 20,
+    }
+    found = md.check(table)
+    assert found.options == {"missing": "level"}
+    assert md.read(table, **found.options).names == ("a", "b", "c")
+
+
+def test_columns_that_rows_left_out_make_useless_are_left_out_too():
+    table = {
+        "a": ["u", "v"] * 50,
+        "b": ["x"] * 80 + [None] * 10 + ["y"] * 10,
         "c": ["s", "t", "t", "s"] * 20 + [None] * 20,
     }
     found = md.check(table)

@@ -12,7 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from mapdag.data import read
+from mapdag.data import check, read
 from mapdag.errors import DataError, MapdagError, Setting
 
 DAYS = [dt.date(2020, 1, 1) + dt.timedelta(days=i) for i in range(40)]
@@ -84,15 +84,61 @@ def test_identifiers():
     assert "or max_levels=" not in text
 
 
-def test_decimal_commas_are_suspected():
-    text = "x;y\n" + "\n".join(f"{i},5;{i % 2}" for i in range(300))
-    assert "decimal commas" in message(text.encode())
+def test_numbers_with_decimal_commas_are_cut_like_others():
+    rows = [(i * 7 % 300, i % 2) for i in range(300)]
+    german, english = (("x;y\n" + "\n".join(f"{a}{point}5;{b}" for a, b in rows)).encode() for point in (",", "."))
+    assert 'discretize="quantile"' in message(german)
+    assert read(german, discretize="quantile") == read(english, discretize="quantile")
+    assert "separators of thousands" in message({"x": [f"{i},500" for i in range(84)]})
+
+
+def test_hints_keep_what_is_left_out_already():
+    table = {"a": [f"n{i}" for i in range(40)], "b": [f"m{i}" for i in range(40)], "c": ["x", "y"] * 20}
+    assert message(table, drop="a").endswith('pass drop=["a", "b"]')
+    assert message(table | {"d": [f"k{i}" for i in range(40)]}, drop=["a"]).endswith(
+        'All at once: drop=["a", "b", "d"]'
+    )
+    assert read(table, drop=["a", "b"]).names == ("c",)
+
+
+def test_a_column_without_a_name_is_told_of_with_the_others():
+    text = b",id,age,sex\n" + b"".join(b"%d,s%d,%d,%s\n" % (i, i, i * 7 % 50, b"fm"[i % 2 :][:1]) for i in range(60))
+    assert message(text).endswith('All at once: drop=["", "id"], discretize="quantile"')
+    assert read(text, drop=["", "id"], discretize="quantile").names == ("age", "sex")
+
+
+def test_hints_that_are_too_long_to_be_written_whole_lead_to_check():
+    names = {f"v{i}": [f"n{j}" for j in range(40)] for i in range(30)} | {"y": ["a", "b"] * 20}
+    for table in (names, names | {"x": CONTINUOUS}):
+        assert message(table).endswith("All at once: mapdag.check writes the line to paste")
+    assert read(names, **check(names).options).names == ("y",)
+
+
+def test_a_table_like_another_is_not_to_get_a_level_for_missing_values():
+    text = message({"x": ["a", None] * 10, "y": ["c", "d"] * 10}, like=read({"x": ["a", "b"], "y": ["c", "d"]}))
+    assert 'missing="level"' not in text.split("pass ")[1].partition(" or ")[0]
+
+
+def test_no_hint_leaves_out_every_column():
+    table = {"code": [f"n{i}" for i in range(16)], "name": [f"m{i}" for i in range(16)]}
+    assert message(table).endswith("No column would be left")
+    assert "No column would be left" in message({"a": ["x"], "b": ["y"]})
+
+
+def test_rows_with_missing_values_are_not_to_be_dropped_if_they_are_many_or_a_level_goes_with_them():
+    few, many = ([None if i < gone else "ab"[i % 2] for i in range(30)] for gone in (3, 15))
+    other = ["x", "y", "z"] * 10
+    assert message({"few": few, "other": other}).split("pass ")[1].startswith('missing="drop"')
+    assert message({"many": many, "other": other}).split("pass ")[1].startswith('missing="level"')
+    works = ["no"] * 3 + ["yes"] * 27
+    assert message({"few": few, "works": works}).split("pass ")[1].startswith('missing="level"')
+    assert check({"few": few, "works": works}).options == {"missing": "level"}
 
 
 def test_missing_values():
     for text in both(["a", None, "b", None] * 3):
         assert "'col' has missing values in 6 of 12 rows (rows 2, 4, 6, 8, 10, ...)" in text
-        assert 'missing="drop" or missing="level"' in text
+        assert 'missing="level" or missing="drop"' in text
     text = message({"x": ["a", "?", "b"]})
     assert "(written '?') in 1 of 3 rows (row 2)" in text
     assert 'levels={"x": ["a", "b", "?"]}' in text
@@ -230,10 +276,10 @@ def test_errors_carry_the_options_that_they_name():
         read({"x": CONTINUOUS, "y": ["a", None] * 20, "z": ["c"] * 40})
     ways = error.value.settings  # those of each column, then all at once
     assert ways[0] == Setting("discretize", "quantile")
-    assert Setting("missing", "level") in ways
+    assert Setting("missing", "drop") in ways
     assert ways[-3:] == (
         Setting("discretize", "quantile"),
-        Setting("missing", "drop"),
+        Setting("missing", "level"),
         Setting("drop", ["z"]),
     )
     assert error.value.remedy == ways[-3:]

@@ -183,8 +183,8 @@ def test_records_are_counted_alike_in_blocks_of_any_size(monkeypatch, block):
         (b"a,b\nr1,1,2\nr1,3,4\n", ["every line has 3 fields", "2 names", "row names", "'r1' is on more than one row"]),
         (b"a,b\n1,2,\n2,1,\n", ["line 2", "3 fields instead of the header's 2", "a separator at its end?"]),
         (b'a,b\n1,"open\n2,x\n', ["line 3", "quotes"]),
-        (b'"","a"\n"1","x"\n"2","y"\n', ["column 1", "no name", 'drop=""']),
-        (b"a,b,\n1,2,\n2,1,\n", ["column 3", "no name", 'drop=""']),
+        (b'"","a"\n"1","x"\n"2","y"\n', ["column 1", "no name", 'drop=[""]']),
+        (b"a,b,\n1,2,\n2,1,\n", ["column 3", "no name", 'drop=[""]']),
         (b"a,b,a\n1,2,3\n2,1,4\n", ["more than one column named 'a'", "drop="]),
         (b"\x89PNG\x00\x00", ["not a text table"]),
         (b"\x01\x02\x03\n\x04\x05", ["control characters"]),
@@ -243,6 +243,12 @@ def test_pipes_can_be_read(tmp_path):
     writer.start()
     assert read(pipe).names == ("a", "b")
     writer.join()
+
+
+@pytest.mark.parametrize("start", [b"sep=;\r\n", b'"sep=;"\r\n', b"\xef\xbb\xbfsep=;\n"])
+def test_a_first_line_that_tells_excel_the_separator_is_no_header(start):
+    data = read(start + b"a;b\r\n1,5;x\r\n2,5;y\r\n")
+    assert data.levels == {"a": ("1,5", "2,5"), "b": ("x", "y")}
 
 
 def test_the_unnamed_column_can_be_dropped():

@@ -131,6 +131,16 @@ def test_values_that_cannot_be_written_are_named_only():
         md.learn(TABLE, nonsense=1)
 
 
+def test_columns_are_named_and_not_counted():
+    with pytest.raises(ParameterError, match=r"'index_col': that is called drop here$"):
+        CALLS["read"](index_col=0)
+
+
+def test_learning_has_no_target():
+    with pytest.raises(ParameterError, match=r"'target': a network has none"):
+        CALLS["learn"](target="xray")
+
+
 def test_the_white_list_of_pgmpy_can_be_had_as_its_hint_says():
     names, white_list = NODES, [("smoke", "lung"), ("smoke", "bronc")]
     text = re.search(r"forbidden=(\[.*\]);", REMARKS["white_list"])[1]

@@ -15,7 +15,7 @@ from mapdag.data.problems import listed
 from mapdag.data.survey import count_column, describe_missing, parallels, twins
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -67,17 +67,17 @@ def _fact(column: Column, options: ReadOptions, *, counted: bool) -> Fact:
     if counted:
         why = "counts the rows of an aggregated table"
     elif kind == "constant":
-        why = f"every value is {listed(labels)}" if labels else "holds no values"
+        why = f"every value is {listed(map(text_of, labels))}" if labels else "holds no values"
     return Fact(column.name, kind, why, size, gone, must_go=not column.name)
 
 
-def _labels(column: Column, options: ReadOptions) -> tuple[set[str], tuple[str, ...]]:
+def _labels(column: Column, options: ReadOptions) -> tuple[Collection[Any], tuple[str, ...]]:
     """Return the distinct values that rows have, and the declared levels that none has."""
     used = np.bincount(column.index, minlength=column.n_positions) > 0
     declared = options.expected(column.name)
     numbers = column.numbers(options.missing_texts) if declared is None and column.declared is None else None
     if numbers is not None and column.values is not None:
-        return {text_of(number) for number in numbers[used & ~np.isnan(numbers)]}, ()
+        return np.unique(numbers[used & ~np.isnan(numbers)]).tolist(), ()
     meanings = meanings_of(column, options, declared)
     found = {label for label, flag in zip(meanings, used.tolist(), strict=True) if flag and label is not None}
     return found, tuple(label for label in (declared or column.declared or ()) if label not in found)

@@ -226,7 +226,7 @@ def check(
     counts = next((fact.name for fact in facts if fact.kind == "count"), weights)
     weight = _mean_weight(source, counts, options)
     held = Source(names, source.n_rows, columns, lambda _, column, __: column, source.called, source.weights)
-    wanted = options_for(facts, {name: value for name, value in given.items() if _is_given(value)}, weight)
+    wanted = options_for(facts, columns, {name: value for name, value in given.items() if _is_given(value)}, weight)
     wanted, problems = repaired(held, wanted, [fact.name for fact in facts if fact.kind == "numeric"])
     path = os.fspath(table) if isinstance(table, str | os.PathLike) else None
     return Check(

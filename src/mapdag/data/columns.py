@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from mapdag.data.codings import TEXT, Coding
-from mapdag.data.labels import parse_numbers, spelling, text_of, texts_of
+from mapdag.data.labels import parse_decimal_commas, parse_numbers, spelling, text_of, texts_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -69,7 +69,10 @@ class Column:
             return None
         texts = ["" if label is None or label in missing else label.strip() for label in self.labels]
         kept = [i for i, text in enumerate(texts) if text and text not in missing and spelling(text) not in missing]
-        parsed = parse_numbers([texts[position] for position in kept])
+        present = [texts[position] for position in kept]
+        parsed = parse_numbers(present)
+        if parsed is None:
+            parsed = parse_decimal_commas(present)
         if parsed is None:
             return None
         result = np.full(len(texts), np.nan)

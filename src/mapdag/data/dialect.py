@@ -27,6 +27,9 @@ _TOKEN = re.compile(rb'(?<![^\s])"[^"\\]*(?:(?:\\.|"")[^"\\]*)*"|[ \t]+(\r?\n|\r
 #: What a table with single blanks between its fields does not hold.
 _UNEVEN = (b"  ", b"\t", b" \n", b" \r", b"\n ", b'\\"')
 
+#: A first line that tells Excel the separator.
+_STATED = re.compile(rf'"?sep=([{_SEPARATORS}])"?\r?\n')
+
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f]")
 
 
@@ -36,7 +39,7 @@ class Dialect:
 
     separator: str  # one character
     names: list[str]  # the header, blanks around the names taken off
-    lines: int  # how many lines the header takes, blank lines before it included
+    lines: int  # how many lines the header takes, those before it included: blank, or of the separator
     start: int  # how many bytes these are
     sample: list[list[str]]  # the first records, as far as they are seen whole
     newline: int  # how many bytes end a line: 1, or 2 for CRLF
@@ -121,10 +124,12 @@ def _have_row_names(names: Sequence[str], records: Sequence[Sequence[str]]) -> b
 def _split(head: bytes, separator: str | None, *, whole: bool) -> tuple[str, list[list[str]], int]:
     """Return the separator that fits best, the first records, and the number of lines up to the header's end."""
     text = head.decode("utf-8", errors="ignore").removeprefix("\ufeff")
-    candidates = separator or _SEPARATORS
-    parsed = [_parse(text, candidate, whole=whole) for candidate in candidates]
+    stated = _STATED.match(text)
+    candidates = separator or (stated[1] if stated else _SEPARATORS)
+    parsed = [_parse(text[stated.end() if stated else 0 :], candidate, whole=whole) for candidate in candidates]
     best = max(range(len(parsed)), key=lambda i: _consistency(parsed[i][0]))
-    return candidates[best], *parsed[best]
+    records, lines = parsed[best]
+    return candidates[best], records, lines + (stated is not None)
 
 
 def is_blank(record: Sequence[str]) -> bool:

@@ -15,7 +15,7 @@ from mapdag.data.judgement import judge
 from mapdag.data.levels import Coded, Continuous, interpret
 from mapdag.data.meanings import ReadOptions, texts_for_missing
 from mapdag.data.problems import Problems, unknown_names
-from mapdag.data.source import chosen_columns, open_source
+from mapdag.data.source import chosen_columns, names_in, open_source
 from mapdag.errors import DataError, ParameterError
 from mapdag.notices import warn
 from mapdag.public import public
@@ -256,7 +256,7 @@ def discretize(
     """
     chosen = Method(method, bins, initial_bins)
     source = open_source(table)
-    positions = chosen_columns(source, drop)
+    positions = chosen_columns(source, names_in(drop))
     wanted = None if columns is None else [columns] if isinstance(columns, str) else list(columns)
     discretizer = Discretizer(chosen) if wanted is None else Discretizer(columns=dict.fromkeys(wanted, chosen))
     discretizer.checked(positions)
@@ -266,7 +266,7 @@ def discretize(
         cut=frozenset(discretizer.columns),
         cut_continuous=wanted is None,
     )
-    problems = Problems()
+    problems = Problems(names_in(drop))
     continuous: list[Continuous] = []
     others: list[Coded] = []
     for name, position in positions.items():

@@ -273,8 +273,6 @@ def _as_amounts(texts: Collection[str]) -> str:
     """Say in which way amounts are written that are not read as numbers, if the texts are such."""
     if all(text.isdigit() for text in texts) or not all(_AMOUNT.fullmatch(text) for text in texts):
         return ""
-    if parse_numbers([text.replace(",", ".") for text in texts]) is not None:
-        return "numbers with decimal commas (to be written with points)"
     bare = [re.sub(r"[$€£¥%' ]|,(?=\d{3})", "", text) for text in texts]
     return (
         "" if parse_numbers(bare) is None else "amounts that are not plain numbers (units or separators of thousands)"

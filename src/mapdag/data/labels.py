@@ -33,6 +33,8 @@ LevelsLike: TypeAlias = "Mapping[str, Sequence[Any] | int] | Sequence[Sequence[A
 Codes: TypeAlias = "NDArray[np.unsignedinteger[Any]]"
 
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+(?:,(\d+))?", re.ASCII)
+_THOUSANDS = 3  # digits in a group
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
 _WHOLE = re.compile(r"(-?(?:0|[1-9]\d*))\.0*", re.ASCII)
 _PLAIN = re.compile(r"[+-]?(?:0|[1-9]\d*)?(?:\.\d*)?(?:[eE][+-]?\d+)?", re.ASCII)
@@ -86,6 +88,18 @@ def parse_numbers(labels: Sequence[str]) -> NDArray[np.float64] | None:
     if not labels or not all(_NUMBER.fullmatch(label) for label in labels):
         return None
     return np.array([float(label) for label in labels])
+
+
+def parse_decimal_commas(labels: Sequence[str]) -> NDArray[np.float64] | None:
+    """Return labels with decimal commas as numbers; None where they are others, or the commas may mark thousands.
+
+    >>> parse_decimal_commas(["1,5", "-12"]), parse_decimal_commas(["1,500", "20,000"])
+    (array([  1.5, -12. ]), None)
+    """
+    found = [_DECIMAL_COMMA.fullmatch(label) for label in labels]
+    if not all(found) or not any(match and match[1] and len(match[1]) != _THOUSANDS for match in found):
+        return None
+    return np.array([float(label.replace(",", ".")) for label in labels])
 
 
 def are_integral(numbers: NDArray[np.float64]) -> bool:

@@ -254,6 +254,7 @@ def _note_missing(
     """Note the rows whose values are missing, if there are any."""
     if not gone.any():
         return False
+    problems.note_missing(gone)
     found = [column.labels[position] for position in np.unique(column.index[gone]).tolist()]
     written = [label for label in found if label is not None and label.strip()]
     spelling = f" (written {listed(written, 5)})" if written else ""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,7 @@ _SHOWN_COLUMNS = 10
 _SHOWN_ROWS = 5
 _SHOWN_LETTERS = 60
 _GIVE = "pass "
+_COMPLETE = 2 / 3  # share of the rows that must be complete for the others to be dropped
 _TOGETHER = 3  # more columns than this with the same problem are told of in one line
 _SCREEN = 800  # letters of options beyond which nobody reads them
 _SINGLE = ("levels", "max_levels")  # options whose value differs from column to column
@@ -69,6 +70,33 @@ def unknown_names(unknown: Sequence[str], known: Sequence[str], what: str) -> Da
     return DataError(f"{what}: no column {', '.join(parts)}{more}; the columns are {listed(known)}")
 
 
+def way_with_missing(gone: NDArray[np.bool_], columns: Iterable[NDArray[Any]]) -> Literal["drop", "level"]:
+    """Say what to do about rows that lack a value: drop them, unless they are many or take a level with them.
+
+    A column that is constant without them tells where values are missing, as the wages of those without work are.
+
+    Parameters
+    ----------
+    gone : array of bool
+        The rows.
+    columns : iterable of arrays
+        The codes of other columns, by row.
+
+    >>> gone = np.arange(8) > 5
+    >>> way_with_missing(gone, []), way_with_missing(gone, [gone * 1])
+    ('drop', 'level')
+    """
+    kept = ~gone
+    if kept.sum() < _COMPLETE * len(kept):
+        return "level"
+    return "level" if any(np.ptp(codes[kept]) == 0 < np.ptp(codes) for codes in columns) else "drop"
+
+
+def _is_short(setting: Setting) -> bool:
+    """Tell whether an option is written whole, and somebody reads it."""
+    return str(setting) == setting.code() and len(setting.code()) <= _SCREEN
+
+
 class Problem(NamedTuple):
     """One thing wrong with one column."""
 
@@ -105,7 +133,9 @@ def _told_together(problems: Sequence[Problem]) -> list[str | Setting]:
 class Problems:
     """The problems found so far, in column order; and doubts, which keep nothing from being read."""
 
-    def __init__(self) -> None:
+    def __init__(self, dropped: Sequence[str] = ()) -> None:
+        self._dropped = dropped  # what is left out already: a hint that forgets it would bring it back
+        self._gone: NDArray[np.bool_] | None = None
         self._found: list[Problem] = []
         self._doubts: list[Problem] = []
 
@@ -117,6 +147,25 @@ class Problems:
         """Note what may not be meant; the first of the ways changes it, the others confirm it."""
         self._doubts.append(Problem(column, what, ways))
 
+    def note_missing(self, gone: NDArray[np.bool_]) -> None:
+        """Note which rows lack the value of a column."""
+        self._gone = gone if self._gone is None else self._gone | gone
+
+    def settle_missing(self, columns: Iterable[NDArray[Any]]) -> None:
+        """Find out which way with missing values is the best, given the codes of columns that have none."""
+        if self._gone is not None:
+            best = Setting("missing", way_with_missing(self._gone, columns))
+            self._found = [
+                problem._replace(ways=tuple(sorted(problem.ways, key=lambda way: way != best)))
+                for problem in self._found
+            ]
+
+    def _kept_up(self, part: Any) -> Any:
+        """Add what is left out already to a way out that leaves out more."""
+        if not isinstance(part, Setting) or part.option != "drop":
+            return part
+        return Setting("drop", list(dict.fromkeys([*self._dropped, *part.value])))
+
     @property
     def settings(self) -> tuple[Setting, ...]:
         """The settings that settle every problem by its first way out."""
@@ -126,30 +175,37 @@ class Problems:
         for column, way in firsts:
             if way.option == "drop" or column not in dropped:
                 values.setdefault(way.option, []).append(way.value)
-        return tuple(Setting(option, _together(given)) for option, given in values.items())
+        return tuple(self._kept_up(Setting(option, _together(given))) for option, given in values.items())
 
-    def raise_any(self) -> None:
-        """Raise one DataError about all of them, if there are any."""
+    def raise_any(self, names: Collection[str] = ()) -> None:
+        """Raise one DataError about all of them, if there are any; the columns must not all be left out."""
         if self._found:
-            error = DataError(*self._message())
-            error.remedy = self.settings
+            settings = self.settings
+            gone = {name for setting in settings if setting.option == "drop" for name in setting.value}
+            if len(names) > 1 and gone.issuperset(names):
+                settings = ()
+            error = DataError(*self._message(settings))
+            error.remedy = settings
             raise error
 
-    def _message(self) -> list[Any]:
+    def _message(self, settings: tuple[Setting, ...]) -> list[Any]:
         if len(self._found) == 1:
-            return ["column ", *self._found[0].told()]
-        lines, settings = self._lines(), self.settings
+            return ["column ", *map(self._kept_up, self._found[0].told())]
+        lines = self._lines()
+        last: list[Any] = ["\nAll at once: ", settings]
+        if not settings:
+            last = ["\nNo column would be left"]
+        elif not all(map(_is_short, settings)):
+            last = ["\nAll at once: mapdag.check writes the line to paste"]
         if len(lines) == 1:
-            return lines[0]
+            return [*map(self._kept_up, lines[0]), *(last if len(last) == 1 else [])]
         columns = list(dict.fromkeys(problem.column for problem in self._found))
         many = f"{len(columns):,} columns cannot be used as they are:"
         told: list[Any] = [many if len(columns) > 1 else f"column {shortened(columns[0])} cannot be used as it is:"]
         told += [part for line in lines[:_SHOWN_COLUMNS] for part in ("\n  ", *line)]
         if len(lines) > _SHOWN_COLUMNS:
             told.append(f"\n  ... and {len(lines) - _SHOWN_COLUMNS:,} more")
-        if sum(len(str(setting)) for setting in settings) > _SCREEN:
-            return [*told, "\nAll at once: mapdag.check writes the line to paste"]
-        return [*told, "\nAll at once: ", settings]
+        return [*told, *last]
 
     def _lines(self) -> list[list[str | Setting]]:
         """Tell of every problem; of what many columns share, once."""
@@ -171,7 +227,7 @@ class Problems:
             return None
         first, *others = self._doubts
         names = f" (so were {listed([problem.column for problem in others])})" if others else ""
-        change, *confirm = first.ways
+        change, *confirm = map(self._kept_up, first.ways)
         sure = [part for way in confirm[:1] for part in (", or ", way, " if that is right")]
         told = f"column {shortened(first.column)} {first.what}, but was read as categories{names}: pass "
         return MapdagWarning(told, change, " to change that", *sure)

@@ -12,19 +12,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mapdag.data.judgement import bins_for
+from mapdag.data.problems import way_with_missing
 from mapdag.data.reader import read
 from mapdag.errors import DataError, MapdagWarning, Setting
 
 if TYPE_CHECKING:
     from mapdag.data.advice import Fact
+    from mapdag.data.columns import Column
     from mapdag.data.source import Source
 
 _ROUNDS = 5  # of repairing the advice where the table, read as advised, has yet another problem
-_COMPLETE = 2 / 3  # share of the rows that must be complete for the others to be dropped
 _LEFT_OUT = ("identifier", "index", "text", "date", "constant")
 
 
-def options_for(facts: Sequence[Fact], given: Mapping[str, Any], weight: float) -> dict[str, Any]:
+def options_for(
+    facts: Sequence[Fact], columns: Sequence[Column], given: Mapping[str, Any], weight: float
+) -> dict[str, Any]:
     """Return the options that follow from what was found, on top of those that were given."""
     wanted = dict(given)
     left_out = [fact.name for fact in facts if fact.must_go or fact.kind in _LEFT_OUT]
@@ -32,9 +35,11 @@ def options_for(facts: Sequence[Fact], given: Mapping[str, Any], weight: float) 
     gone = np.any([fact.gone for fact in kept], axis=0) if kept else np.zeros(1, dtype=bool)
     rows = len(gone)
     if gone.any():
-        complete = rows - int(gone.sum())
-        wanted["missing"] = "drop" if complete >= _COMPLETE * rows else "level"
-        rows = complete if wanted["missing"] == "drop" else rows
+        others = [
+            column.index for column, fact in zip(columns, facts, strict=True) if fact.is_kept and not fact.missing
+        ]
+        wanted["missing"] = way_with_missing(gone, others)
+        rows -= int(gone.sum()) if wanted["missing"] == "drop" else 0
     if any(fact.kind == "numeric" for fact in kept):
         wanted["discretize"] = f"quantile({bins_for(rows * weight)})"
     counts = [fact.name for fact in facts if fact.kind == "count"]

@@ -21,7 +21,7 @@ from mapdag.data.levels import Coded, Continuous, add_missing, cut_setting, enco
 from mapdag.data.meanings import ReadOptions, meanings_of, texts_for_missing
 from mapdag.data.problems import Problems, listed, unknown_names
 from mapdag.data.rows import Weights, emptied, find_remaining, leave_out, read_weights
-from mapdag.data.source import chosen_columns, open_source
+from mapdag.data.source import chosen_columns, names_in, open_source
 from mapdag.data.survey import count_column, may_have_counts
 from mapdag.errors import DataError, MapdagWarning, ParameterError, Setting
 from mapdag.notices import warn
@@ -205,7 +205,9 @@ def prepare(
     if levels is not None and like is not None:
         raise ParameterError("levels and like cannot be given together")
     table = open_source(source, separator, encoding)
-    positions = chosen_columns(table, drop, weights)
+    dropped = names_in(drop)
+    problems = Problems(dropped)
+    positions = chosen_columns(table, dropped, weights, problems)
     declared = declared_in(levels, like, list(positions))
     known = {name: edges for name, edges in getattr(like, "cuts", {}).items() if name in positions}
     discretizer = Discretizer.of(discretize, positions)
@@ -227,7 +229,7 @@ def prepare(
     row_weights = read_weights(table, weights, options)
     if row_weights is not None:
         options = replace(options, weight=max(float(row_weights.mean()), 1.0))
-    problems, note = Problems(), None
+    note = None
     columns: Iterable[Column] = (table.pop(position, options) for position in positions.values())
     unsure = codes is None and bool(declared)
     counted = row_weights is None and may_have_counts(list(positions), table.n_rows)
@@ -240,7 +242,9 @@ def prepare(
         held, row_weights = leave_out(held, row_weights, options, problems)
         columns = emptied(held)
     found = [interpret(column, options, problems) for column in columns]
-    problems.raise_any()
+    if not options.closed:  # else there is no level to add
+        problems.settle_missing(column.codes for column in found if isinstance(column, Coded))
+    problems.raise_any(positions)
     for message in (note, problems.warning()):
         if message is not None:
             warn(*message.parts)

@@ -19,8 +19,8 @@ from mapdag.data.codings import TEXT
 from mapdag.data.columns import Column, from_any, from_pandas, from_polars, is_a
 from mapdag.data.content import HEAD, Content, open_content
 from mapdag.data.dataset import Dataset
-from mapdag.data.problems import listed, unknown_names
-from mapdag.errors import DataError, Setting
+from mapdag.data.problems import Problems, listed, unknown_names
+from mapdag.errors import DataError
 from mapdag.notices import warn
 
 if TYPE_CHECKING:
@@ -73,21 +73,33 @@ def open_source(source: Any, separator: str | None = None, encoding: str | None 
     return found
 
 
-def chosen_columns(source: Source, drop: str | Iterable[str], weights: Any = None) -> dict[str, int]:
-    """Return the positions of the variables by name: all columns but the dropped ones and the one with the weights."""
-    dropped = [drop] if isinstance(drop, str) else [str(name) for name in drop]
+def names_in(drop: str | Iterable[str]) -> list[str]:
+    """Return the columns that are to be left out."""
+    return [drop] if isinstance(drop, str) else [str(name) for name in drop]
+
+
+def chosen_columns(
+    source: Source, dropped: Sequence[str], weights: Any = None, problems: Problems | None = None
+) -> dict[str, int]:
+    """Return the positions of the variables by name: all columns but the dropped ones and the one with the weights.
+
+    Columns without a name are left out and noted, or an error if there is nowhere to note them.
+    """
     unknown = [name for name in dropped if name not in source.names]
     if unknown:
         raise unknown_names(unknown, source.names, "drop")
     if isinstance(weights, str):
         if weights not in source.names or weights in dropped:
             raise unknown_names([weights], [name for name in source.names if name not in dropped], "weights")
-        dropped.append(weights)
-    kept = [position for position, name in enumerate(source.names) if name not in set(dropped)]
-    for position in kept:
-        if not source.names[position]:
-            told = f"column {position + 1:,} of {source.called} has no name (row names, perhaps): pass "
-            raise DataError(told, Setting("drop", ""), " to leave it out")
+        dropped = [*dropped, weights]
+    left_out = set(dropped)
+    kept = [position for position, name in enumerate(source.names) if name not in left_out]
+    if "" in source.names and "" not in left_out:
+        noted = Problems(dropped) if problems is None else problems
+        noted.add("", f"has no name (column {source.names.index('') + 1:,} of {source.called}: row names, perhaps)")
+        kept = [position for position in kept if source.names[position]]
+        if problems is None or not kept:
+            noted.raise_any()
     twice = [name for name, count in Counter(source.names[position] for position in kept).items() if count > 1]
     if twice:
         raise DataError(

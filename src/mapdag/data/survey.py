@@ -14,6 +14,7 @@ from mapdag.data.judgement import judge
 from mapdag.data.labels import are_integral
 from mapdag.data.problems import listed
 from mapdag.data.rows import distinct_rows
+from mapdag.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -154,14 +155,27 @@ def _failures(known: NDArray[Any], follows: NDArray[Any], n_known: int, n_follow
 
 
 def parallels(columns: Mapping[str, NDArray[np.float64]]) -> list[tuple[str, str, float]]:
-    """Find pairs of numeric columns that are the same up to units, and their correlations."""
+    """Find pairs of numeric columns that are the same up to units or a scale, and their correlations.
+
+    That of the ranks counts as well: quantiles of a number and of its logarithm are the same.
+    """
     names = [name for name in list(columns)[:_PAIRED] if np.ptp(columns[name]) > 0]
     if len(names) < 2:
         return []
+    n_rows = len(columns[names[0]])
+    rows = slice(None) if n_rows <= _SAMPLE else np.linspace(0, n_rows - 1, _SAMPLE).astype(np.intp)
     with np.errstate(all="ignore"):
-        found = np.corrcoef([columns[name] for name in names])
+        plain = np.corrcoef([columns[name] for name in names])
+        ranked = np.corrcoef([_ranks(columns[name][rows]) for name in names])
+    found = np.where(np.abs(ranked) > np.abs(plain), ranked, plain)
     pairs = np.argwhere(np.triu(np.abs(found) >= _PARALLEL, k=1))
     return [(names[i], names[j], float(found[i, j])) for i, j in pairs.tolist()]
+
+
+def _ranks(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the rank of each number; equal ones share theirs."""
+    _, place, counts = np.unique(numbers, return_inverse=True, return_counts=True)
+    return (np.cumsum(counts) - counts / 2)[place.reshape(-1)]
 
 
 # Missing values ----------------------------------------------------------------------------------------------------
@@ -173,12 +187,13 @@ def describe_missing(missing: Mapping[str, NDArray[np.bool_]]) -> list[str]:
         return []
     table = np.array(list(missing.values()))
     n_rows, incomplete = table.shape[1], int(table.any(axis=0).sum())
-    notes = [f"{incomplete:,} of {n_rows:,} rows have missing values, in {_columns(len(missing))}"]
+    have = "has" if incomplete == 1 else "have"
+    notes = [f"{incomplete:,} of {n_rows:,} rows {have} missing values, in {plural(len(missing), 'column')}"]
     groups: dict[bytes, list[str]] = {}
     for name, rows in missing.items():
         groups.setdefault(np.packbits(rows).tobytes(), []).append(name)
     notes += [
-        f"{listed(names, 5)} are missing in the same {int(missing[names[0]].sum()):,} rows"
+        f"{listed(names, 5)} are missing in the same {_rows(int(missing[names[0]].sum()))}"
         for names in groups.values()
         if len(names) > 1
     ]
@@ -188,5 +203,5 @@ def describe_missing(missing: Mapping[str, NDArray[np.bool_]]) -> list[str]:
     return notes
 
 
-def _columns(count: int) -> str:
-    return "1 column" if count == 1 else f"{count:,} columns"
+def _rows(count: int) -> str:
+    return "row" if count == 1 else f"{count:,} rows"

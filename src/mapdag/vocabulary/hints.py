@@ -168,7 +168,8 @@ def _settings(here: str, value: Any) -> list[Setting]:
     if here == "seed":
         return [Setting(here, value)] if isinstance(value, int) and value >= 0 else []
     several = isinstance(value, (list, tuple, dict))
-    written = len(value) <= _MOST if several else isinstance(value, (str, int, float))
+    plain = (str,) if here == "drop" else (str, int, float)  # columns are named, not counted
+    written = len(value) <= _MOST if several else isinstance(value, plain)
     return [Setting(here, value)] if written else []
 
 

@@ -79,6 +79,7 @@ REMARKS = MappingProxyType(
         "pseudo_counts": "alpha= is spread evenly over the cells",
         "prior_type": 'method="bayes" is the prior of BDeu, with alpha=',
         "header": "the first line of a file holds the names",
+        "target": "a network has none: fit it, and predict any of its columns",
         "usecols": "name those to leave out by drop=",
         "dtype": "values are read as labels; declare their order by levels=",
         "search": "this function is one search: mapdag.learn takes search=",
