@@ -32,14 +32,14 @@ class Progress:
     Attributes
     ----------
     phase : str
-        "scoring" while the first families are plural, "moving" while single arcs change, "searching" while the default
+        "scoring" while the first families are counted, "moving" while single arcs change, "searching" while the default
         search goes through orders of the nodes.
     done, total : int
         Nodes scored and to be scored; moves made, and 0; orders started from and, at most, to start from.
     score : float
         Of the current graph.
     n_arcs, families : int
-        Arcs of the current graph, families plural so far.
+        Arcs of the current graph, families counted so far.
     seconds : float
         Since the start.
     """

@@ -43,13 +43,14 @@ def diagnose(
     Families with configurations that were never observed, where part of BDeu's alpha is lost; arcs that only BDeu or
     only the uniform prior keeps; arcs that another alpha or another beta would take away.
     """
-    from mapdag.theory.summary import SHOWN, summary
+    from mapdag.tables import SHOWN
+    from mapdag.theory.summary import summary
 
     found = md.diagnose(*read_with_graph(network, read_table), score, alpha=alpha)
     if json:
         print_json(_as_json(found))
     else:
-        typer.echo(summary(found, limit=None if everything else SHOWN))
+        typer.echo(summary(found, most=None if everything else SHOWN))
 
 
 def _as_json(found: Diagnosis) -> dict[str, Any]:
