@@ -6,7 +6,6 @@ shown unless it is asked for.
 
 from __future__ import annotations
 
-import html
 import math
 import sys
 import time
@@ -194,8 +193,10 @@ class _Notebook:
         self._handle = display({"text/plain": ""}, raw=True, display_id=True)
 
     def show(self, text: str, done: int, total: int) -> None:
+        from html import escape
+
         value = f' value="{done}" max="{total}"' if total else ""
-        page = f"<progress{value}></progress> {html.escape(text)}"
+        page = f"<progress{value}></progress> {escape(text)}"
         self._handle.update({"text/plain": text, "text/html": page}, raw=True)
 
     def close(self) -> None:

@@ -11,7 +11,6 @@ import typer
 from typer.core import TyperCommand
 
 from mapdag.errors import SHOWN_ITEMS, MapdagWarning, Message
-from mapdag.vocabulary import flag_hint
 
 UsageError: Any = typer.BadParameter.__base__  # of the click that typer uses, which may be its own
 
@@ -37,6 +36,8 @@ class Explained(TyperCommand):
         try:
             return super().parse_args(ctx, args)
         except UsageError as error:
+            from mapdag.vocabulary import flag_hint  # loaded only where something is wrong
+
             flag = getattr(error, "option_name", None)
             hint = flag_hint(flag, [name for option in self.params for name in option.opts]) if flag else ""
             if hint:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -139,6 +138,8 @@ class Check(Tabular):
 
     def _repr_html_(self) -> str:
         """Show the table in notebooks, all of it, and the line to paste."""
+        from html import escape
+
         told = "".join(f"<p>{escape(note)}</p>" for note in (*self.notes, *self.problems))
         paste = f"<pre>{escape(self.code)}</pre>" if self.code else ""
         return f"{self.to_table()._repr_html_()}{told}{paste}"
