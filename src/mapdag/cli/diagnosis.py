@@ -8,17 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import mapdag as md
-from mapdag.cli.options import (
-    DEFAULT_SCORE,
-    Json,
-    Network,
-    ReadTable,
-    option,
-    print_json,
-    read_with_graph,
-    table_options,
-    takes,
-)
+from mapdag.cli.inputs import read_with_graph
+from mapdag.cli.options import DEFAULT_SCORE, Json, Network, ReadTable, option, table_options, takes
+from mapdag.cli.outputs import print_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
