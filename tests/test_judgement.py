@@ -118,6 +118,14 @@ def test_an_index_numbers_the_rows_from_the_first_column():
     assert "numbers the 50 rows: pass drop=" in refused("index", list(range(50)))
 
 
+def test_a_first_column_without_a_name_of_its_own_is_an_index_in_any_order():
+    for name in ("Unnamed: 0", "rownames"):
+        assert kind(name, [85, 86, 4, 10, 11, 200, 199, 7, 20, 30, 31, 33], first=True) == "index"
+    table = "\n".join([",a,b", *(f"{7 * i % 31 + 100},{'xy'[i % 2]},{'uvw'[i % 3]}" for i in range(31))])
+    assert check(table.encode()).columns[0].kind == "index"
+    assert kind("size", [85, 86, 4, 10, 11, 200, 199, 7, 20, 30, 31, 33], first=True) == "numeric"
+
+
 def test_the_index_that_to_csv_writes_is_left_out_as_advised(tmp_path):
     frame = pd.DataFrame({"x": ["a", "b"] * 10, "y": ["u", "v", "v", "u"] * 5})
     path = tmp_path / "with index.csv"

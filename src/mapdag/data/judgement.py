@@ -51,6 +51,7 @@ _YEARS = (1500, 2100)
 _INDEX_NAMES = re.compile(
     r"(unnamed: ?\d+|rownames?|row[._ ]names?|row[._ ]?(id|num|number|index)|index|\.\.\.1)?", re.IGNORECASE
 )
+_NO_NAME = re.compile(r"(unnamed: ?\d+|rownames?|row[._ ]names?|\.\.\.1)?", re.IGNORECASE)
 _WHO = (
     r"id|ids|idno|uid|pid|sid|uuid|guid|nr|ssn|case|caseno|case[_. ]?(id|no|number)|record|subject|subj|patient"
     r"|respondent|person|participant|customer|client|member|user|account"
@@ -152,8 +153,13 @@ def _judge_numbers(
 
 
 def _is_index(column: Column, numbers: NDArray[np.float64], options: ReadOptions, *, named: bool) -> bool:
-    """Tell whether distinct whole numbers number the rows: in their order, and first or called so."""
+    """Tell whether distinct whole numbers number the rows: in their order, and first or called so.
+
+    A first column without a name of its own does in any order: tables are sorted and sampled before they are written.
+    """
     by_row = numbers[column.index]
+    if column.name == options.first and _NO_NAME.fullmatch(column.name) and len(by_row) > 1:
+        return True
     if named:
         return len(by_row) > 1 and bool(np.all(np.diff(by_row) > 0))
     if _ID_NAMES.fullmatch(column.name) or _LIKE_ID_NAMES.fullmatch(column.name):
