@@ -1,7 +1,7 @@
 """`BayesianNetwork`: a DAG with the levels of its nodes and their conditional probability tables, as a value.
 
-The methods are thin. What it can be asked is in `questions`, what it can be turned into in `exports`; what the others do
-is in `draws` and `likelihood`, and estimating is in `estimation`.
+The methods are thin. What it can be asked is in `questions`, what it can be turned into in `exports`; what the others
+do is in `draws` and `likelihood`, and estimating is in `estimation`.
 """
 
 from __future__ import annotations
