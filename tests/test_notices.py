@@ -23,7 +23,7 @@ SOURCES = Path(md.__file__).parent
 CODED = {"sex": [0, 1, 1, 0] * 9, "ill": [0, 1, 0, 1] * 9}
 LEVELS = {"sex": ["f", "m"], "ill": ["no", "yes"]}
 FEW = {"dose": [0.5, 1.5, 0.5, 1.5, 0.25] * 30, "ill": ["no", "yes"] * 75}
-RARE = "MU(c=2)+BDs(1)"  # which warns of few nodes
+RARE = "MU(c=1.5)+BDs(1)"  # which warns of few nodes
 
 
 def line_of(call, *arguments, **options):
