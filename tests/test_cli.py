@@ -196,14 +196,14 @@ def test_graphs_are_written_in_the_format_of_their_name(run, asia, tmp_path, nam
 
 def test_out_lists_every_format_there_is(run):
     from mapdag import io
-    from mapdag.cli import options
+    from mapdag.cli import outputs
     from mapdag.plots import FIGURE_SUFFIXES
 
-    assert options.PICTURE_FILES == FIGURE_SUFFIXES
-    for named, taken in ((options.NETWORK_FILES, io.NETWORK_SUFFIXES), (options.GRAPH_FILES, io.GRAPH_SUFFIXES)):
+    assert outputs.PICTURE_FILES == FIGURE_SUFFIXES
+    for named, taken in ((outputs.NETWORK_FILES, io.NETWORK_SUFFIXES), (outputs.GRAPH_FILES, io.GRAPH_SUFFIXES)):
         assert named == tuple(suffix for suffix in taken if not suffix.endswith(".gz"))
     shown = " ".join(run("learn", "--help")[1].replace("-\n", "-").split())
-    for ending in {*options.NETWORK_FILES, *options.GRAPH_FILES, *FIGURE_SUFFIXES}:
+    for ending in {*outputs.NETWORK_FILES, *outputs.GRAPH_FILES, *FIGURE_SUFFIXES}:
         assert ending in shown
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import mapdag as md
 from mapdag.data import ReadingOptions
-from mapdag.data.reader import prepare
+from mapdag.data.preparation import prepare
 from mapdag.errors import ParameterError
 from mapdag.notices import unsaid
 
@@ -53,7 +53,6 @@ def test_the_options_of_read_are_those_that_others_pass_on():
 
     parameters = [name for name in inspect.signature(md.read).parameters if name != "source"]
     assert sorted(parameters) == sorted(ReadingOptions.__annotations__)
-    assert list(inspect.signature(prepare).parameters)[1:] == parameters
 
 
 def test_fit_reads_no_column_but_its_nodes_and_the_weights():

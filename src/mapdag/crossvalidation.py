@@ -10,7 +10,7 @@ import numpy as np
 
 from mapdag.checks import check_whole
 from mapdag.data import Cuts, Dataset, as_dataset, split_options
-from mapdag.data.reader import prepare
+from mapdag.data.preparation import prepare
 from mapdag.errors import ParameterError, Setting
 from mapdag.networks import fit
 from mapdag.notices import unsaid

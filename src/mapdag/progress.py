@@ -6,7 +6,6 @@ shown unless it is asked for.
 
 from __future__ import annotations
 
-import html
 import math
 import sys
 import time
@@ -32,14 +31,14 @@ class Progress:
     Attributes
     ----------
     phase : str
-        "scoring" while the first families are plural, "moving" while single arcs change, "searching" while the default
+        "scoring" while the first families are counted, "moving" while single arcs change, "searching" while the default
         search goes through orders of the nodes.
     done, total : int
         Nodes scored and to be scored; moves made, and 0; orders started from and, at most, to start from.
     score : float
         Of the current graph.
     n_arcs, families : int
-        Arcs of the current graph, families plural so far.
+        Arcs of the current graph, families counted so far.
     seconds : float
         Since the start.
     """
@@ -194,8 +193,10 @@ class _Notebook:
         self._handle = display({"text/plain": ""}, raw=True, display_id=True)
 
     def show(self, text: str, done: int, total: int) -> None:
+        from html import escape
+
         value = f' value="{done}" max="{total}"' if total else ""
-        page = f"<progress{value}></progress> {html.escape(text)}"
+        page = f"<progress{value}></progress> {escape(text)}"
         self._handle.update({"text/plain": text, "text/html": page}, raw=True)
 
     def close(self) -> None:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from mapdag.notices import said_once
-from mapdag.vocabulary import unknown_options
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -27,12 +26,14 @@ def public(*groups: type, but: Sequence[str] = ()) -> Callable[[F], F]:
     def decorate(function: F) -> F:
         named = [p.name for p in inspect.signature(function).parameters.values() if p.kind is not p.VAR_KEYWORD]
         several = [name for group in groups for name in group.__annotations__ if name not in but]
-        known = tuple(dict.fromkeys([*named, *several]))
+        known = dict.fromkeys([*named, *several])
 
         @functools.wraps(function)
         def call(*arguments: Any, **options: Any) -> Any:
-            if not options.keys() <= set(known):
-                raise unknown_options(function.__name__, options, known)
+            if not options.keys() <= known.keys():
+                from mapdag.vocabulary import unknown_options  # loaded only where something is wrong
+
+                raise unknown_options(function.__name__, options, tuple(known))
             with said_once():
                 return function(*arguments, **options)
 

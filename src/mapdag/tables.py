@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -146,6 +145,8 @@ class Table:
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: escaped, and left alone by what notebooks make of dollar signs."""
+        from html import escape  # takes a while to import, for all of HTML's entities
+
         head = "".join(f"<th{_align(c)}>{escape(c.heading)}</th>" for c in self.columns)
         written = [[f"<td{_align(c)}>{escape(text)}</td>" for text in c.texts()] for c in self.columns]
         body = "".join(f"<tr>{''.join(row)}</tr>" for row in zip(*written, strict=True))
@@ -192,6 +193,8 @@ def paragraphs(lines: Sequence[str], *, element: str = "p") -> str:
     >>> paragraphs(["a < b"])
     '<div class="tex2jax_ignore mathjax_ignore"><p>a &lt; b</p></div>'
     """
+    from html import escape
+
     inside = "".join(f"<{element}>{escape(line)}</{element}>" for line in lines)
     return f'<div class="{AS_IS}">{inside}</div>' if lines else ""
 

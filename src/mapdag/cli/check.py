@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
 import mapdag as md
-from mapdag.cli.options import Data, Json, option, print_json
+from mapdag.cli.options import (  # noqa: TC001 - typer looks at them
+    Data,
+    Drop,
+    Encoding,
+    Json,
+    Levels,
+    MissingValue,
+    Separator,
+    Weights,
+)
+from mapdag.cli.outputs import print_json
 
 
 def check(
     data: Data,
-    levels: Annotated[str | None, option("--levels", "FILE", "Declared levels: JSON, name -> list of levels.")] = None,
-    weights: Annotated[str | None, option("--weights", "COLUMN", "Column that counts or weighs the rows.")] = None,
-    drop: Annotated[list[str], option("--drop", "COLUMN", "Leave a column out; repeatable.")] = [],  # noqa: B006
-    missing_value: Annotated[
-        list[str], option("--missing-value", "TEXT", "A text that means missing; repeatable.")
-    ] = [],  # noqa: B006 - typer copies it
-    separator: Annotated[str | None, option("--separator", "C", "Between the fields of a text.")] = None,
-    encoding: Annotated[str | None, option("--encoding", "NAME", "Encoding of a text file.")] = None,
+    levels: Levels = None,
+    weights: Weights = None,
+    drop: Drop = [],  # noqa: B006
+    missing_value: MissingValue = [],  # noqa: B006 - typer copies it
+    separator: Separator = None,
+    encoding: Encoding = None,
     json: Json = False,
 ) -> None:
     """Look at a table: what each column is, and what to do about it.

@@ -8,17 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import mapdag as md
-from mapdag.cli.options import (
-    DEFAULT_SCORE,
-    Json,
-    Network,
-    ReadTable,
-    option,
-    print_json,
-    read_with_graph,
-    table_options,
-    takes,
-)
+from mapdag.cli.inputs import read_with_graph
+from mapdag.cli.options import DEFAULT_SCORE, Json, Network, ReadTable, option, table_options, takes
+from mapdag.cli.outputs import print_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,13 +35,14 @@ def diagnose(
     Families with configurations that were never observed, where part of BDeu's alpha is lost; arcs that only BDeu or
     only the uniform prior keeps; arcs that another alpha or another beta would take away.
     """
-    from mapdag.theory.summary import SHOWN, summary
+    from mapdag.tables import SHOWN
+    from mapdag.theory.summary import summary
 
     found = md.diagnose(*read_with_graph(network, read_table), score, alpha=alpha)
     if json:
         print_json(_as_json(found))
     else:
-        typer.echo(summary(found, limit=None if everything else SHOWN))
+        typer.echo(summary(found, most=None if everything else SHOWN))
 
 
 def _as_json(found: Diagnosis) -> dict[str, Any]:

@@ -12,7 +12,6 @@ import typer
 from typer.core import TyperCommand
 
 from mapdag.errors import SHOWN_ITEMS, MapdagWarning, Message
-from mapdag.vocabulary import flag_hint
 
 _BRACED = re.compile(r"^\{([^|{}]+)\}(?:\.\.\.)?$")
 
@@ -45,6 +44,8 @@ class Explained(TyperCommand):
         try:
             return super().parse_args(ctx, args)
         except UsageError as error:
+            from mapdag.vocabulary import flag_hint  # loaded only where something is wrong
+
             flag = getattr(error, "option_name", None)
             hint = flag_hint(flag, [name for option in self.params for name in option.opts]) if flag else ""
             if hint:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 import mapdag as md
+from mapdag.cli.inputs import load_graph, load_network, read_with_graph, with_isolated
 from mapdag.cli.options import (
     DEFAULT_SCORES,
     Json,
@@ -16,18 +17,11 @@ from mapdag.cli.options import (
     Report,
     Scores,
     Seed,
-    check_out,
-    check_page,
-    command_line,
-    load_graph,
-    load_network,
     option,
-    print_json,
-    read_with_graph,
     table_options,
     takes,
-    with_isolated,
 )
+from mapdag.cli.outputs import check_out, check_page, command_line, print_json
 from mapdag.errors import MapdagError
 from mapdag.wording import columns, plural
 

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import csv
 import functools
 import inspect
-import json
-import math
-import shlex
-import sys
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
 import mapdag as md
-from mapdag.errors import FormatError, MapdagError
+from mapdag.cli.inputs import load_graph, load_network, load_tiers, with_isolated
+from mapdag.cli.outputs import GRAPH_FILES, NETWORK_FILES, PICTURE_FILES
+from mapdag.errors import MapdagError
 
 if TYPE_CHECKING:
-    from mapdag import DAG, BayesianNetwork, Dataset, Metrics, Result
+    from mapdag import BayesianNetwork, Dataset
     from mapdag.data import ReadingOptions
 
 
@@ -44,11 +40,15 @@ Scores: TypeAlias = Annotated[
 ]
 DEFAULT_SCORE = "Support(m=3)+MU(c=1)+BDs(alpha=1)"  # str(mapdag.objective.DEFAULT), which takes longer to load
 DEFAULT_SCORES = [DEFAULT_SCORE]
+Levels: TypeAlias = Annotated[str | None, option("--levels", "FILE", "Declared levels: JSON, name -> list of levels.")]
+Weights: TypeAlias = Annotated[str | None, option("--weights", "COLUMN", "Column that counts or weighs the rows.")]
+Drop: TypeAlias = Annotated[list[str], option("--drop", "COLUMN", "Leave a column out; repeatable.")]
+MissingValue: TypeAlias = Annotated[
+    list[str], option("--missing-value", "TEXT", "A text that means missing; repeatable.")
+]
+Separator: TypeAlias = Annotated[str | None, option("--separator", "C", "Between the fields of a text.")]
+Encoding: TypeAlias = Annotated[str | None, option("--encoding", "NAME", "Encoding of a text file.")]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one machine-readable object.")]
-# What `mapdag.io` and `mapdag.plots` write, which take longer to load; any but pictures may be gzipped.
-NETWORK_FILES = (".bif", ".json", ".xmlbif", ".bifxml", ".xml", ".net", ".xdsl", ".uai")
-GRAPH_FILES = (".json", ".dot", ".gv", ".txt", ".modelstring", ".csv")
-PICTURE_FILES = (".svg", ".png", ".pdf")
 Out: TypeAlias = Annotated[
     str | None,
     option(
@@ -110,7 +110,7 @@ SearchFor: TypeAlias = Callable[["Dataset"], dict[str, Any]]
 
 def table_options(  # noqa: PLR0917 - typer calls it by keyword
     data: Data,
-    levels: Annotated[str | None, option("--levels", "FILE", "Declared levels: JSON, name -> list of levels.")] = None,
+    levels: Levels = None,
     like: Annotated[str | None, option("--like", "NETWORK", "Take the declared levels from a network.")] = None,
     codes: Annotated[
         bool | None,
@@ -119,10 +119,8 @@ def table_options(  # noqa: PLR0917 - typer calls it by keyword
     missing: Annotated[
         str, option("--missing", "HOW", "Missing values: error, drop (rows) or level (one more).")
     ] = "error",
-    missing_value: Annotated[
-        list[str], option("--missing-value", "TEXT", "A text that means missing; repeatable.")
-    ] = [],  # noqa: B006 - typer copies it
-    drop: Annotated[list[str], option("--drop", "COLUMN", "Leave a column out; repeatable.")] = [],  # noqa: B006
+    missing_value: MissingValue = [],  # noqa: B006 - typer copies it
+    drop: Drop = [],  # noqa: B006
     discretize: Annotated[
         list[str],
         option(
@@ -132,12 +130,12 @@ def table_options(  # noqa: PLR0917 - typer calls it by keyword
             "or cut points for one: age=40,60; or age=none, not to cut it. Repeatable.",
         ),
     ] = [],  # noqa: B006
-    weights: Annotated[str | None, option("--weights", "COLUMN", "Column that counts or weighs the rows.")] = None,
+    weights: Weights = None,
     max_levels: Annotated[
         int | None, option("--max-levels", "K", "So many levels are meant; more (by default 256) are a mistake.")
     ] = None,
-    separator: Annotated[str | None, option("--separator", "C", "Between the fields of a text.")] = None,
-    encoding: Annotated[str | None, option("--encoding", "NAME", "Encoding of a text file.")] = None,
+    separator: Separator = None,
+    encoding: Encoding = None,
 ) -> ReadTable:
     """Make the function that reads the table a command works on."""
     if levels is not None and like is not None:
@@ -248,123 +246,3 @@ def takes(**groups: Callable[..., Any]) -> Callable[[Callable[..., None]], Calla
         return run
 
     return decorate
-
-
-def check_out(path: str | None, *kinds: Literal["graph", "network", "picture", "table"]) -> None:
-    """Refuse a file that cannot be written, or for which there is no format, before the work begins."""
-    if path is not None:
-        from mapdag import io
-
-        suffixes = {
-            "graph": io.GRAPH_SUFFIXES,
-            "network": io.NETWORK_SUFFIXES,
-            "picture": PICTURE_FILES,
-            "table": io.TABLE_SUFFIXES,
-        }
-        io.check_writable(path, list(dict.fromkeys(suffix for kind in kinds for suffix in suffixes[kind])))
-        if _is_picture(path):
-            from mapdag.plots import check_installed
-
-            check_installed()
-
-
-def _is_picture(path: str) -> bool:
-    return path.lower().endswith(PICTURE_FILES)
-
-
-def write_drawable(graph: DAG | Result, path: str) -> None:
-    """Write a graph as a picture, or in the format of graphs that its name tells."""
-    if _is_picture(path):
-        graph.plot(path)
-    else:
-        md.write_graph(graph if isinstance(graph, md.DAG) else graph.dag, path)
-
-
-def check_page(path: str | None, *, drawn: bool = False) -> None:
-    """Refuse a page that cannot be written, or drawn, before the work begins."""
-    if path is not None:
-        from mapdag.io import check_writable
-        from mapdag.plots import check_installed
-
-        if drawn:
-            check_installed()
-        check_writable(path, md.report.PAGE_SUFFIXES)
-
-
-def command_line() -> str:
-    """Return the command that is running, as one would type it."""
-    return shlex.join(["mapdag", *sys.argv[1:]])
-
-
-def load_network(source: str) -> BayesianNetwork:
-    """Take a bundled network by its name, or read a file that has parameters."""
-    return md.network(source) if _is_name(source) else md.read_network(source)
-
-
-def load_graph(source: str) -> DAG:
-    """Take a bundled network's graph by its name, or read any file that holds a graph."""
-    return md.network(source).dag if _is_name(source) else md.read_graph(source)
-
-
-def with_isolated(dag: DAG, source: str, nodes: Sequence[str]) -> DAG:
-    """Add the nodes that an arc list leaves out because no arc touches them."""
-    if not source.lower().removesuffix(".gz").endswith(".csv") or not set(dag.nodes) < set(nodes):
-        return dag
-    return md.DAG(nodes, dag.arcs)
-
-
-def read_with_graph(source: str, read_table: ReadTable) -> tuple[DAG, Dataset]:
-    """Read a graph and a table, with the levels of the network that the graph belongs to where it has parameters."""
-    dag, network = load_graph(source), None
-    with suppress(MapdagError):
-        network = load_network(source)
-    table = read_table(network)
-    return with_isolated(dag, source, table.names), table
-
-
-def _is_name(source: str) -> bool:
-    """Tell a name from a path: what is no file and has no suffix or folder is a name, known or not."""
-    return not Path(source).exists() and Path(source).name == source and not Path(source).suffix
-
-
-def load_tiers(path: str | None) -> list[list[str]]:
-    """Read tiers: a JSON list of lists, or one tier per line with names separated by commas."""
-    if path is None:
-        return []
-    text = _text(path)
-    if text.lstrip().startswith("["):
-        try:
-            tiers = json.loads(text)
-        except json.JSONDecodeError as error:
-            raise FormatError(error.msg, path, error.lineno, error.colno) from error
-        if not all(isinstance(tier, list) and all(isinstance(name, str) for name in tier) for tier in tiers):
-            raise FormatError("tiers are a list of lists of names", path)
-        return [list(tier) for tier in tiers]
-    return [[name.strip() for name in row if name.strip()] for row in csv.reader(text.splitlines()) if row]
-
-
-def metrics_json(found: Metrics) -> dict[str, Any]:
-    """Return how good predictions are, as JSON has it."""
-    return {**found.summary(), "levels": found.levels, "confusion": found.confusion.tolist()}
-
-
-def print_json(value: Any) -> None:
-    """Print one object; infinities and NaN as null, since JSON has none."""
-    typer.echo(json.dumps(_finite(value), ensure_ascii=False))
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _text(path: str) -> str:
-    try:
-        return Path(path).read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise FormatError("not a text file in UTF-8", path) from error
-    except OSError as error:
-        raise FormatError(error.strerror or "cannot be read", path) from error

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import mapdag as md
-from mapdag.cli.options import Data, Json, Network, check_out, load_network, metrics_json, option, print_json
+from mapdag.cli.inputs import load_network
+from mapdag.cli.options import Data, Drop, Encoding, Json, MissingValue, Network, Separator, option
+from mapdag.cli.outputs import check_out, metrics_json, print_json
 from mapdag.errors import DataError
 from mapdag.notices import warn
 from mapdag.wording import plural
@@ -23,12 +25,10 @@ def predict(
     data: Data,
     target: Annotated[str, option("--target", "NODE", "What to predict from the other columns.")],
     proba: Annotated[bool, typer.Option("--proba", help="Also write the probability of every level.")] = False,
-    missing_value: Annotated[
-        list[str], option("--missing-value", "TEXT", "A text that means missing; repeatable.")
-    ] = [],  # noqa: B006 - typer copies it
-    drop: Annotated[list[str], option("--drop", "COLUMN", "Leave a column out; repeatable.")] = [],  # noqa: B006
-    separator: Annotated[str | None, option("--separator", "C", "Between the fields of a text.")] = None,
-    encoding: Annotated[str | None, option("--encoding", "NAME", "Encoding of a text file.")] = None,
+    missing_value: MissingValue = [],  # noqa: B006 - typer copies it
+    drop: Drop = [],  # noqa: B006
+    separator: Separator = None,
+    encoding: Encoding = None,
     out: Annotated[
         str | None, option("--out", "FILE", "Where to write the rows: .csv, .tsv, .parquet or .arrow; else printed.")
     ] = None,

@@ -18,17 +18,12 @@ from mapdag.cli.options import (
     Report,
     Scores,
     SearchFor,
-    check_out,
-    check_page,
-    command_line,
-    metrics_json,
     option,
-    print_json,
     search_options,
     table_options,
     takes,
-    write_drawable,
 )
+from mapdag.cli.outputs import check_out, check_page, command_line, metrics_json, print_json, write_drawable
 from mapdag.errors import MapdagError
 from mapdag.progress import bar
 from mapdag.wording import plural

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from mapdag.cli.options import Json, check_page, command_line, option, print_json
+from mapdag.cli.options import Json, option
+from mapdag.cli.outputs import check_page, command_line, print_json
 from mapdag.errors import MissingExtraError
 from mapdag.progress import bar
 from mapdag.wording import columns as align

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from mapdag.cli.options import Json, Seed, option, print_json
+from mapdag.cli.options import Json, Seed, option
+from mapdag.cli.outputs import print_json
 from mapdag.errors import FileError
 from mapdag.progress import bar
 from mapdag.wording import columns

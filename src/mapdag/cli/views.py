@@ -9,21 +9,9 @@ from typing import Annotated
 import typer
 
 import mapdag as md
-from mapdag.cli.options import (
-    Json,
-    Network,
-    ReadTable,
-    check_out,
-    check_page,
-    command_line,
-    load_graph,
-    load_network,
-    option,
-    print_json,
-    read_with_graph,
-    table_options,
-    takes,
-)
+from mapdag.cli.inputs import load_graph, load_network, read_with_graph
+from mapdag.cli.options import Json, Network, ReadTable, option, table_options, takes
+from mapdag.cli.outputs import check_out, check_page, command_line, print_json
 from mapdag.errors import MapdagError
 
 # The default of `learn` but for `Support`, which a graph that was not learned with it may well break.

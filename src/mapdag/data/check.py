@@ -12,9 +12,9 @@ import numpy as np
 from mapdag.data.advice import advice_for, find_facts, general_notes
 from mapdag.data.labels import text_of
 from mapdag.data.meanings import ReadOptions, texts_for_missing
+from mapdag.data.preparation import declared_in
 from mapdag.data.problems import unknown_names
 from mapdag.data.proposal import code_for, command_for, options_for, repaired
-from mapdag.data.reader import declared_in
 from mapdag.data.rows import read_weights
 from mapdag.data.source import Source, open_source
 from mapdag.errors import DataError

@@ -13,7 +13,7 @@ from mapdag.data.codings import TEXT, Coding
 from mapdag.data.judgement import Judgement, judge
 from mapdag.data.labels import MAX_LEVELS, Matcher, ordered, parse_numbers
 from mapdag.data.meanings import MISSING_LEVELS, code_texts, meanings_of, no_level
-from mapdag.data.problems import Problems, listed, rows_text, shortened
+from mapdag.data.problems import Problems, listed, quoted, rows_text
 from mapdag.errors import Setting
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ def encode(
     first = labels[int(index[unknown][0])]
     wanted = f"the codes go from 0 to {size - 1}, for the levels" if options.codes else "the declared levels are"
     figures = f"{rows_text(unknown, column.rows)}{more}"
-    what = f"has the value {shortened(first)} in {figures}, but {wanted} {listed(declared)}"
+    what = f"has the value {quoted(first)} in {figures}, but {wanted} {listed(declared)}"
     positions, added = Matcher(code_texts(size)), ["..."] if options.codes else values
     declaration = Setting("levels", {column.name: [*declared, *added]})
     ways = [] if options.closed else [declaration]

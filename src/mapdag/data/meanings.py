@@ -11,6 +11,8 @@ import numpy as np
 from mapdag.data.labels import MISSING, Matcher, spelling, text_of, tidied
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from mapdag.data.columns import Column
 
 
@@ -19,6 +21,9 @@ USUAL_LEVELS = 256
 
 #: Levels that missing values may be.
 MISSING_LEVELS = ("<missing>", "NA")
+
+#: What stands where there is no code, because a value is missing or is no level.
+MISSING_CODE, NO_LEVEL = -1, -2
 
 
 @dataclass(frozen=True)
@@ -97,6 +102,12 @@ def meanings_of(column: Column, options: ReadOptions, declared: Sequence[str] | 
         else:
             meanings.append(None if not text.strip() or text in missing or spelling(text) in missing else text)
     return meanings if declared is not None or column.kind == "number" else tidied(meanings)
+
+
+def codes_by_position(column: Column, levels: Sequence[str]) -> NDArray[np.intp]:
+    """Return the code of the level that every position stands for; `MISSING_CODE`, or `NO_LEVEL` for anything else."""
+    known: dict[str | None, int] = {None: MISSING_CODE, **{label: code for code, label in enumerate(levels)}}
+    return np.array([known.get(text, NO_LEVEL) for text in meanings_of(column, ReadOptions(), levels)], dtype=np.intp)
 
 
 def _bare(label: str) -> str:

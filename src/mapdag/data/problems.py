@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from mapdag.errors import DataError, MapdagWarning, Setting
+from mapdag.wording import shortened
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,14 +24,13 @@ _SCREEN = 800  # letters of options beyond which nobody reads them
 _SINGLE = ("levels", "max_levels")  # options whose value differs from column to column
 
 
-def shortened(item: object) -> str:
+def quoted(item: object) -> str:
     """Write a name or a label for people, who do not want a whole page of it.
 
-    >>> shortened("Braund, Mr. Owen Harris"), len(shortened("x" * 10_000))
+    >>> quoted("Braund, Mr. Owen Harris"), len(quoted("x" * 10_000))
     ("'Braund, Mr. Owen Harris'", 60)
     """
-    text = repr(item)
-    return text if len(text) <= _SHOWN_LETTERS else f"{text[: _SHOWN_LETTERS - 4]}...{text[-1]}"
+    return shortened(repr(item), _SHOWN_LETTERS)
 
 
 def listed(items: Iterable[object], limit: int = _SHOWN_COLUMNS) -> str:
@@ -39,7 +39,7 @@ def listed(items: Iterable[object], limit: int = _SHOWN_COLUMNS) -> str:
     >>> listed(["a", "b", "c"], limit=2)
     "'a', 'b' and 1 more"
     """
-    texts = [shortened(item) for item in items]
+    texts = [quoted(item) for item in items]
     more = f" and {len(texts) - limit:,} more" if len(texts) > limit else ""
     return ", ".join(texts[:limit]) + more
 
@@ -110,14 +110,14 @@ class Problem(NamedTuple):
         """Return what is wrong and how to get on, as parts of a message."""
         first, *others = self.ways
         more = [part for way in others for part in (" or ", way)]
-        return [f"{shortened(self.column)} {self.what}: {self.where}", first, *more]
+        return [f"{quoted(self.column)} {self.what}: {self.where}", first, *more]
 
 
 def _told_together(problems: Sequence[Problem]) -> list[str | Setting]:
     """Tell of columns that have the same problem, with one way out for all of them."""
     first = problems[0]
     names = listed([problem.column for problem in problems])
-    example = f"{shortened(first.column)} {first.what}"
+    example = f"{quoted(first.column)} {first.what}"
     told = f"{len(problems):,} columns {first.topic}: {names}; for example, {example}: {first.where}"
     options = [way.option for way in first.ways]
     shared: list[Setting] = []
@@ -201,7 +201,7 @@ class Problems:
             return [*map(self._kept_up, lines[0]), *(last if len(last) == 1 else [])]
         columns = list(dict.fromkeys(problem.column for problem in self._found))
         many = f"{len(columns):,} columns cannot be used as they are:"
-        told: list[Any] = [many if len(columns) > 1 else f"column {shortened(columns[0])} cannot be used as it is:"]
+        told: list[Any] = [many if len(columns) > 1 else f"column {quoted(columns[0])} cannot be used as it is:"]
         told += [part for line in lines[:_SHOWN_COLUMNS] for part in ("\n  ", *line)]
         if len(lines) > _SHOWN_COLUMNS:
             told.append(f"\n  ... and {len(lines) - _SHOWN_COLUMNS:,} more")
@@ -229,7 +229,7 @@ class Problems:
         names = f" (so were {listed([problem.column for problem in others])})" if others else ""
         change, *confirm = map(self._kept_up, first.ways)
         sure = [part for way in confirm[:1] for part in (", or ", way, " if that is right")]
-        told = f"column {shortened(first.column)} {first.what}, but was read as categories{names}: pass "
+        told = f"column {quoted(first.column)} {first.what}, but was read as categories{names}: pass "
         return MapdagWarning(told, change, " to change that", *sure)
 
 

@@ -6,11 +6,11 @@ networks that of `mapdag.reference`, and learning graphs that of other layers.
 
 from __future__ import annotations
 
+from mapdag.networks.answers import Explanation, Marginals
 from mapdag.networks.distribution import Distribution
 from mapdag.networks.divergence import kl_divergence
 from mapdag.networks.estimation import fit
 from mapdag.networks.network import BayesianNetwork
-from mapdag.networks.posteriors import Explanation, Marginals
 from mapdag.networks.probabilities import CPT
 
 __all__ = ["CPT", "BayesianNetwork", "Distribution", "Explanation", "Marginals", "fit", "kl_divergence"]

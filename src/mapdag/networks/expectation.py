@@ -61,7 +61,7 @@ def expected_counts(
     """
     single = np.array(families.cards) == 1
     codes, known = np.where(single[:, None], 0, codes), known | single[:, None]
-    counts, log = [np.zeros(table.shape) for table in families.tables], np.empty(codes.shape[1])
+    counts, log = [np.zeros(families.table(i).shape) for i in range(len(families.cards))], np.empty(codes.shape[1])
     for group in _groups(families, known):
         size = max(1, _BLOCK // max(group.order.total, 1))
         for start in range(0, len(group.rows), size):
@@ -97,13 +97,16 @@ def _groups(families: Families, known: NDArray[np.bool_]) -> Iterator[Group]:
 
 
 def _group(families: Families, rows: NDArray[np.intp], sure: NDArray[np.bool_]) -> Group:
-    scopes = [[member for member in family if not sure[member]] for family in families.members]
+    scopes = [
+        [member for member in family if not sure[member]]
+        for family in map(families.members, range(len(families.cards)))
+    ]
     return Group(rows, np.flatnonzero(sure).tolist(), best_order(scopes, families.cards, ()))
 
 
 def _cells(families: Families, node: int, sure: dict[int, NDArray[Any]], beliefs: Beliefs, weight: Floats) -> Floats:
     """Return the weighted sum over rows of the distribution of the cells of one family."""
-    family, shape = families.members[node], families.tables[node].shape
+    family, shape = families.members(node), families.table(node).shape
     free = [axis for axis, member in enumerate(family) if member not in sure]
     axes = [axis for axis, member in enumerate(family) if member in sure]
     joint = np.nan_to_num(beliefs.joint([family[axis] for axis in free])) if free else np.ones(1)

@@ -47,10 +47,20 @@ class Families:
     """
 
     def __init__(self, network: BayesianNetwork) -> None:
-        dag = network.dag
+        self._network = network
+        self._members: dict[int, tuple[int, ...]] = {}  # found when needed: a question is about a few of many nodes
         self.cards = [len(network.levels[node]) for node in network.nodes]
-        self.members = [(*dag.parent_indices(i), i) for i in range(len(network.nodes))]
-        self.tables = [network.cpts[node] for node in network.nodes]
+
+    def members(self, node: int) -> tuple[int, ...]:
+        """Return the parents of a node, and the node itself: the axes of its table."""
+        found = self._members.get(node)
+        if found is None:
+            found = self._members[node] = (*self._network.dag.parent_indices(node), node)
+        return found
+
+    def table(self, node: int) -> Floats:
+        """Return the probabilities of a node given its parents."""
+        return self._network.cpts[self._network.nodes[node]]
 
     def constants(self, asked: Sequence[int] = ()) -> dict[int, Codes]:
         """Return the nodes with a single level, but for those asked for, as evidence: they are as good as observed."""
@@ -58,7 +68,7 @@ class Families:
 
     def factor(self, node: int, known: Mapping[int, Codes]) -> Factor:
         """Return the table of a node given its parents, with the codes of the known members put in."""
-        family, table = self.members[node], self.tables[node]
+        family, table = self.members(node), self.table(node)
         axes = [axis for axis, member in enumerate(family) if member in known]
         if not axes:
             return Factor(family, table[..., None])
@@ -70,7 +80,7 @@ class Families:
 
     def cells(self, node: int, known: Mapping[int, Codes]) -> NDArray[np.intp]:
         """Return which configuration of the known members of a family each row has; there must be some."""
-        sure = [member for member in self.members[node] if member in known]
+        sure = [member for member in self.members(node) if member in known]
         return cell_numbers([known[member] for member in sure], [self.cards[member] for member in sure])
 
 

@@ -1,7 +1,7 @@
 """`BayesianNetwork`: a DAG with the levels of its nodes and their conditional probability tables, as a value.
 
-The methods are thin. What they do is in `draws`, `likelihood` and `elimination`; estimating is in `estimation`, and
-files are in `mapdag.io`.
+The methods are thin. What it can be asked is in `questions`, what it can be turned into in `exports`; what the others
+do is in `draws` and `likelihood`, and estimating is in `estimation`.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from mapdag.graphs import DAG
 from mapdag.graphs.drawable import Drawable
 from mapdag.networks.cpts import TOLERANCE, Floats, check_size, check_tolerance, checked_cpt
 from mapdag.networks.evidence import level_code
+from mapdag.networks.exports import Exports
 from mapdag.networks.questions import Questions
 from mapdag.tables import Column, Table, Tabular
 from mapdag.wording import plural
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from mapdag.data import Cuts, Dataset
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @final
 @dataclass(frozen=True, eq=False, repr=False, init=False, slots=True)
-class BayesianNetwork(Questions, Drawable, Tabular):
+class BayesianNetwork(Questions, Exports, Drawable, Tabular):
     """A discrete Bayesian network.
 
     A value: nothing in it can be changed, and two are equal if their graphs, levels and probabilities are.
@@ -302,38 +302,6 @@ class BayesianNetwork(Questions, Drawable, Tabular):
         from mapdag.networks import likelihood
 
         return likelihood.log_by_row(self, data) if by_row else likelihood.log_likelihood(self, data)
-
-    def write(self, path: str | os.PathLike[str], format: str | None = None) -> None:  # noqa: A002 - as in `write_network`
-        """Write the network to a file; see `mapdag.io.write_network`."""
-        # By name, as `mapdag.io` is a layer above this one.
-        import_module("mapdag.io").write_network(self, path, format=format)
-
-    def to_pgmpy(self) -> Any:
-        """Return a `DiscreteBayesianNetwork` of pgmpy; `mapdag.from_pgmpy` is the way back.
-
-        Its states are what the levels stand for: numbers for columns of numbers, truth values, or labels as they are.
-        """
-        return import_module("mapdag.io.with_pgmpy").to_pgmpy(self)
-
-    def to_pyagrum(self) -> Any:
-        """Return a `BayesNet` of pyAgrum; `mapdag.from_pyagrum` is the way back.
-
-        Columns of numbers become variables of numbers, others have their labels as they are.
-        """
-        return import_module("mapdag.io.with_pyagrum").to_pyagrum(self)
-
-    def to_networkx(self) -> Any:
-        """Return a networkx `DiGraph`; its nodes have the attributes `levels`, `parents` and `cpt`.
-
-        `mapdag.from_networkx` is the way back.
-
-        Examples
-        --------
-        >>> from mapdag.reference import network
-        >>> network("asia").to_networkx().nodes["tub"]["cpt"].tolist()
-        [[0.05, 0.95], [0.01, 0.99]]
-        """
-        return import_module("mapdag.io.with_networkx").to_networkx(self)
 
     # Other networks made from it -------------------------------------------------------------------------------
 

@@ -176,7 +176,7 @@ def _joined(families: Families, rows: Rows, parts: list[Part], target: int) -> P
         return None
     together = sorted({i for part in small for i in part.families})
     where = np.sort(np.concatenate([part.rows for part in small]))
-    members_of = sorted({member for i in together for member in families.members[i]})
+    members_of = sorted({member for i in together for member in families.members(i)})
     partly = [i for i in members_of if not rows.known[i, where].all()]
     joined = Part(where, together, partly, mixed=True)
     apart = sum(len(part.families) for part in small) * _CALL
@@ -220,7 +220,7 @@ def _posterior(families: Families, rows: Rows, part: Part, target: int) -> Float
     order = _order(families, part, target)
     check_capacity(order.largest, MAX_ENTRIES, f"predicting row {int(part.rows[0]) + 1:,} would need a table")
     free = set(part.unknown)
-    needed = sorted({member for i in part.families for member in families.members[i]} - free)
+    needed = sorted({member for i in part.families for member in families.members(i)} - free)
     mine, back = part.rows, None
     if order.largest > _LARGE and not part.mixed:
         evidence = np.array([np.zeros(len(mine)), *(rows.codes[i][mine] for i in needed)], dtype=np.uint16)
@@ -241,7 +241,7 @@ def _posterior(families: Families, rows: Rows, part: Part, target: int) -> Float
 
 def _order(families: Families, part: Part, target: int) -> Order:
     free = set(part.unknown)
-    scopes = [[member for member in families.members[i] if member in free] for i in part.families]
+    scopes = [[member for member in families.members(i) if member in free] for i in part.families]
     return best_order(scopes, families.cards, [target])
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from mapdag.data.dataset import Dataset
 from mapdag.data.labels import code_dtype
+from mapdag.networks.answers import Explanation, Marginals
 from mapdag.networks.distribution import Distribution
 from mapdag.networks.draws import checked_count, key_of, uniforms
 from mapdag.networks.elimination import (
@@ -28,7 +29,6 @@ from mapdag.networks.elimination import (
     run,
 )
 from mapdag.networks.factors import Codes, Factor, Families, normalised, onto, product, ratio
-from mapdag.networks.posteriors import Explanation, Marginals
 from mapdag.networks.questions import MAX_ENTRIES
 
 if TYPE_CHECKING:

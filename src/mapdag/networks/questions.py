@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from mapdag.networks.answers import Explanation, Marginals
     from mapdag.networks.cpts import Floats
     from mapdag.networks.distribution import Distribution
     from mapdag.networks.network import BayesianNetwork
-    from mapdag.networks.posteriors import Explanation, Marginals
 
 MAX_ENTRIES = 2**27
 """The most entries that intermediate tables may have, unless the user says otherwise: 1 GiB."""

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
+from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
 
@@ -134,9 +135,9 @@ class Plan:
         for objective in objectives:  # what is wrong is said in the order of the table
             complete_start(options.start, make_rules(options.constraints, objective.prior, names), names)
         data, alike = self.arrange(data)
-        cache, results = options.make_cache(data, objectives), []
+        scores, results = options.make_cache(data, objectives), []
         for objective in objectives:
-            results.append(SEARCHES[self.search](objective, cache, options, **self.special))
+            results.append(SEARCHES[self.search](objective, scores, options, **self.special))
             if results[-1].stopped == "interrupted":
                 done = threading.Event()
                 done.set()
@@ -144,10 +145,11 @@ class Plan:
         return tuple(replace(each, dag=each.dag.reordered(names), data=table, alike=alike) for each in results)
 
 
-def _special(search: str) -> list[str]:
+@cache
+def _special(search: str) -> tuple[str, ...]:
     """Options of one search that not every search has."""
     parameters = inspect.signature(SEARCHES[search]).parameters.values()
-    return [each.name for each in parameters if each.kind is each.KEYWORD_ONLY]
+    return tuple(each.name for each in parameters if each.kind is each.KEYWORD_ONLY)
 
 
 @overload

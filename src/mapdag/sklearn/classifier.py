@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_sample_weight,
@@ -28,7 +28,7 @@ from mapdag.notices import unsaid
 from mapdag.objective import DEFAULT
 from mapdag.search import learn
 from mapdag.sklearn.choice import left_out_loss
-from mapdag.sklearn.tables import Survey, as_evidence, checked_table
+from mapdag.sklearn.tables import Survey, TakesTables, as_evidence, checked_table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,7 +44,7 @@ _STRUCTURES = ("free", "augmented", "naive")
 _ALPHAS = (1.0, 3.0, 10.0, 30.0, 100.0)
 
 
-class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class BayesianNetworkClassifier(ClassifierMixin, TakesTables):  # type: ignore[misc]  # scikit-learn has no types
     """Learn the network of the features and the target, and predict the target by it.
 
     Features may be strings, booleans, numbers or categoricals. Numbers are cut into intervals, which are stored and
@@ -281,10 +281,3 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
             [node for node in dag.nodes if node in blanket],
             [(start, end) for start, end in dag.arcs if {start, end} <= blanket],
         )
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.input_tags.allow_nan = self.missing != "error"
-        return tags

@@ -6,13 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from mapdag.data import Dataset, read
 from mapdag.objective import DEFAULT
 from mapdag.search import learn
-from mapdag.sklearn.tables import checked_table
+from mapdag.sklearn.tables import TakesTables, checked_table
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 _PASSED_ON = ("search", "required", "forbidden", "tiers", "max_parents", "max_iter", "time_limit")
 
 
-class StructureLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class StructureLearner(TakesTables):
     """Learn the DAG with the highest posterior score.
 
     Categories may be strings, numbers or pandas and polars categoricals, whose declared levels are kept. Cut continuous
@@ -163,10 +162,3 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
                 self.feature_names_in_, self.n_features_in_ = names, len(names)
             return table
         return checked_table(self, table, reset=reset, gaps=self.missing != "error")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.input_tags.allow_nan = self.missing != "error"
-        return tags

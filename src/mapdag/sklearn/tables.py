@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from mapdag.data.labels import are_integral
-from mapdag.data.meanings import ReadOptions, meanings_of
+from mapdag.data.meanings import MISSING_CODE, MISSING_LEVELS, NO_LEVEL, ReadOptions, codes_by_position, meanings_of
 from mapdag.data.source import open_source
+from mapdag.notices import unsaid
 
 if TYPE_CHECKING:
     import polars as pl
@@ -20,7 +22,19 @@ if TYPE_CHECKING:
     from mapdag.networks import BayesianNetwork
 
 _FEW = 10  # distinct whole numbers up to which they are taken as categories
-_MISSING = ("<missing>", "NA")  # levels that `read(missing="level")` gives to missing values
+
+
+class TakesTables(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """An estimator that takes tables of categories, with gaps unless `missing` is "error"."""
+
+    missing: str
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = self.missing != "error"
+        return tags
 
 
 def checked_table(estimator: Any, table: Any, *, reset: bool, gaps: bool) -> Any:
@@ -75,22 +89,20 @@ def as_evidence(table: Any, network: BayesianNetwork, target: str) -> pl.DataFra
     series = [pl.repeat(None, source.n_rows, dtype=pl.String, eager=True).alias(target)]
     for node in network.nodes:
         if node != target:
-            column, levels = source.pop(source.names.index(node), ReadOptions()), network.levels[node]
-            codes = pl.Series(_codes(column, levels, network.cuts.get(node)), dtype=pl.Int64)
-            known = pl.Series(node, levels, dtype=pl.Enum(levels))
-            series.append(known.gather(codes.replace(-1, None)))
+            codes = pl.Series(_codes(source.pop(source.names.index(node), ReadOptions()), network), dtype=pl.Int64)
+            levels = network.levels[node]
+            series.append(pl.Series(node, levels, dtype=pl.Enum(levels)).gather(codes.replace(NO_LEVEL, None)))
     return pl.DataFrame(series)
 
 
-def _codes(column: Column, levels: tuple[str, ...], edges: tuple[float, ...] | None) -> NDArray[np.intp]:
-    """Return the codes of the rows of a column; -1 for values that are no levels."""
-    options = ReadOptions(declared={column.name: levels})
-    gap = next((levels.index(label) for label in _MISSING if label in levels), -1)
-    numbers = None if edges is None else column.numbers(options.missing_texts)
-    if numbers is not None and edges is not None:
-        found = np.searchsorted(np.array(edges[1:-1]), numbers, side="left")
-        codes = np.where(np.isnan(numbers), gap, found)
+def _codes(column: Column, network: BayesianNetwork) -> NDArray[np.intp]:
+    """Return the codes of the rows of a column; `NO_LEVEL` for values that are none."""
+    levels = network.levels[column.name]
+    numbers = column.numbers(ReadOptions().missing_texts) if column.name in network.cuts else None
+    if numbers is None:
+        codes = codes_by_position(column, levels)
     else:
-        code_of: dict[str | None, int] = {None: gap, **{label: code for code, label in enumerate(levels)}}
-        codes = np.array([code_of.get(label, -1) for label in meanings_of(column, options, levels)], dtype=np.intp)
-    return codes[column.index]
+        with unsaid():  # new rows may well lie beyond the ends
+            codes = np.where(np.isnan(numbers), MISSING_CODE, network.cuts.codes(column.name, numbers))
+    gap = next((levels.index(label) for label in MISSING_LEVELS if label in levels), NO_LEVEL)
+    return np.where(codes == MISSING_CODE, gap, codes)[column.index]

@@ -8,7 +8,7 @@ array of them. Exact counts of DAGs, for the uniform prior, are in `mapdag.graph
 from __future__ import annotations
 
 from mapdag.theory.curves import LimitPoint, limit_curves
-from mapdag.theory.diagnosis import ArcSupport, Diagnosis, FamilySparsity, diagnose
+from mapdag.theory.diagnosis import Diagnosis, diagnose
 from mapdag.theory.effective import effective_alpha, effective_degrees_of_freedom, effective_parameters
 from mapdag.theory.entropies import (
     conditional_entropy,
@@ -30,6 +30,7 @@ from mapdag.theory.factors import (
     log_prior_odds,
     threshold,
 )
+from mapdag.theory.findings import ArcSupport, FamilySparsity
 from mapdag.theory.inclusion import (
     approximate_arc_correlation,
     approximate_arc_probability,

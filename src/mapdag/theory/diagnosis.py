@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from mapdag.checks import check_positive
-from mapdag.contracts import Likelihood, Objective
 from mapdag.data import Dataset, ReadingOptions, as_dataset
 from mapdag.errors import ParameterError
 from mapdag.graphs import DAG
@@ -21,7 +20,7 @@ from mapdag.tables import SHOWN, Table, Tabular, paragraphs
 from mapdag.theory.count_tables import family_counter
 from mapdag.theory.effective import effective_alpha, effective_degrees_of_freedom, effective_parameters
 from mapdag.theory.factors import all_log_prior_odds, log_bdeu_factor, log_bds_factor, log_factor
-from mapdag.theory.findings import arc_table, family_table
+from mapdag.theory.findings import ArcSupport, FamilySparsity, arc_table, family_table
 from mapdag.theory.marginal import log_bds_over_bdeu
 from mapdag.theory.summary import about_arcs, about_families, summary
 from mapdag.wording import plural
@@ -37,93 +36,6 @@ if TYPE_CHECKING:
 
 _DECADES = 3  # how far from alpha a crossing is looked for, either way
 _PER_DECADE = 12
-
-
-@dataclass(frozen=True)
-class FamilySparsity:
-    """How much of one family was observed.
-
-    Attributes
-    ----------
-    node : str
-    parents : tuple of str
-    configurations, observed : int
-        Declared configurations of the parents (q), and those that occur (q_obs).
-    parameters, effective_parameters : int
-        Declared free parameters (r - 1) q, and d_EP: positive cells minus observed configurations.
-    rows : float
-        Observations for each observed configuration, on average.
-    effective_alpha : float
-        What is left of BDeu's alpha in the observed configurations, alpha q_obs / q.
-    log_bds_over_bdeu : float
-        By how much BDs corrects the log score of the family.
-    """
-
-    node: str
-    parents: tuple[str, ...]
-    configurations: int
-    observed: int
-    parameters: int
-    effective_parameters: int
-    rows: float
-    effective_alpha: float
-    log_bds_over_bdeu: float
-
-    @property
-    def is_sparse(self) -> bool:
-        """Whether some configuration was never observed."""
-        return self.observed < self.configurations
-
-
-@dataclass(frozen=True)
-class ArcSupport:
-    """Log posterior odds of one arc, given the rest of the graph.
-
-    Attributes
-    ----------
-    start, end : str
-    effective_degrees_of_freedom : int
-        d_EDF: effective parameters that the arc adds.
-    log_odds : float
-        Under the objective.
-    log_bdeu, log_bds : float
-        Log Bayes factors under BDeu and BDs at the same alpha, that is with the prior U.
-    log_mu : float
-        Log prior odds under MU(c=1).
-    alpha_range : tuple of float
-        The arc keeps its support for alpha between these, everything else fixed: 0 and infinity where nothing changes
-        within three decades, the alpha of the objective itself where it has none there; both NaN for likelihoods
-        without an alpha.
-    beta_needed : float
-        The smallest beta for which MU with this likelihood supports the arc.
-    """
-
-    start: str
-    end: str
-    effective_degrees_of_freedom: int
-    log_odds: float
-    log_bdeu: float
-    log_bds: float
-    log_mu: float
-    alpha_range: tuple[float, float]
-    beta_needed: float
-
-    @property
-    def supported_by(self) -> tuple[str, ...]:
-        """Which of U+BDeu, U+BDs, MU+BDeu and MU+BDs (MU with c=1) would keep the arc."""
-        odds = {
-            "U+BDeu": self.log_bdeu,
-            "U+BDs": self.log_bds,
-            "MU+BDeu": self.log_bdeu + self.log_mu,
-            "MU+BDs": self.log_bds + self.log_mu,
-        }
-        return tuple(name for name, value in odds.items() if value > 0)
-
-    @property
-    def lost_by(self) -> tuple[str, ...]:
-        """Which of the four would drop it."""
-        kept = self.supported_by
-        return tuple(name for name in ("U+BDeu", "U+BDs", "MU+BDeu", "MU+BDs") if name not in kept)
 
 
 @dataclass(frozen=True)
@@ -155,8 +67,7 @@ class Diagnosis(Tabular):
     @property
     def sparse_families(self) -> tuple[FamilySparsity, ...]:
         """Families with configurations that were never observed, the sparsest first."""
-        sparse = [family for family in self.families if family.is_sparse]
-        return tuple(sorted(sparse, key=lambda family: family.observed / family.configurations))
+        return tuple(sorted((family for family in self.families if family.is_sparse), key=_share_observed))
 
     @property
     def thin_families(self) -> tuple[ThinFamily, ...]:
@@ -193,7 +104,7 @@ class Diagnosis(Tabular):
             raise ParameterError(f"of must be 'arcs' or 'families', got {of!r}")
         if of == "arcs":
             return arc_table(self.arcs, most)
-        return family_table(sorted(self.families, key=lambda family: family.observed / family.configurations), most)
+        return family_table(sorted(self.families, key=_share_observed), most)
 
     def to_pandas(self, *, of: Literal["arcs", "families"] = "arcs") -> Any:
         """Return a pandas DataFrame with a row for each arc, or for each family."""
@@ -274,6 +185,10 @@ def diagnose(
             arcs.append(_arc((parent, node), tables, objective.likelihood, used, log_prior[parent, node], log_mu))
     arcs.sort(key=lambda arc: arc.log_odds)
     return Diagnosis(objective, used, len(dag.nodes), table.total, tuple(families), tuple(arcs))
+
+
+def _share_observed(family: FamilySparsity) -> float:
+    return family.observed / family.configurations
 
 
 def _table(graph: Any, data: Any, reading: Mapping[str, Any]) -> Dataset:

@@ -14,7 +14,7 @@ from mapdag.data.meanings import ReadOptions, meanings_of
 from mapdag.data.problems import listed, rows_text
 from mapdag.errors import DataError, ParameterError, Setting
 from mapdag.networks.inputs import rows_as_evidence
-from mapdag.predictions.figures import Metrics, codes_of
+from mapdag.predictions.measures import Metrics, codes_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -15,7 +15,7 @@ import numpy as np
 
 from mapdag.checks import check_whole
 from mapdag.data.columns import from_any
-from mapdag.data.meanings import ReadOptions, meanings_of
+from mapdag.data.meanings import MISSING_CODE, NO_LEVEL, codes_by_position
 from mapdag.data.problems import listed
 from mapdag.errors import DataError
 from mapdag.networks.propagation import first_best
@@ -254,6 +254,8 @@ class Metrics(Tabular):
 
     def _code(self, level: Any) -> int:
         (code,) = codes_of([level], self.levels, "level")
+        if code == MISSING_CODE:
+            raise DataError(f"level has the value {level!r}, but the levels are {listed(self.levels)}")
         return int(code)
 
 
@@ -273,9 +275,8 @@ def most_probable(probabilities: Floats) -> NDArray[np.intp]:
 def codes_of(values: Any, levels: tuple[str, ...], what: str) -> NDArray[np.intp]:
     """Return the codes of values that are levels; -1 where they are missing."""
     column = from_any(what, values)
-    code_of: dict[str | None, int] = {None: -1, **{label: code for code, label in enumerate(levels)}}
-    meanings = meanings_of(column, ReadOptions(declared={what: levels}), levels)
-    unknown = [label for label in meanings if label not in code_of]
-    if unknown or (what == "level" and meanings == [None]):
-        raise DataError(f"{what} has the value {(unknown or [values[0]])[0]!r}, but the levels are {listed(levels)}")
-    return np.array([code_of[label] for label in meanings], dtype=np.intp)[column.index]
+    codes = codes_by_position(column, levels)
+    unknown = np.flatnonzero(codes == NO_LEVEL)
+    if len(unknown):
+        raise DataError(f"{what} has the value {column.labels[unknown[0]]!r}, but the levels are {listed(levels)}")
+    return codes[column.index]

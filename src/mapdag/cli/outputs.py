@@ -1,0 +1,85 @@
+"""What commands write: files, checked before the work begins, and objects for machines."""
+
+from __future__ import annotations
+
+import json
+import math
+import shlex
+import sys
+from typing import TYPE_CHECKING, Any, Literal
+
+import typer
+
+import mapdag as md
+
+if TYPE_CHECKING:
+    from mapdag import DAG, Metrics, Result
+
+# What `mapdag.io` and `mapdag.plots` write, which take longer to load; any but pictures may be gzipped.
+NETWORK_FILES = (".bif", ".json", ".xmlbif", ".bifxml", ".xml", ".net", ".xdsl", ".uai")
+GRAPH_FILES = (".json", ".dot", ".gv", ".txt", ".modelstring", ".csv")
+PICTURE_FILES = (".svg", ".png", ".pdf")
+
+
+def check_out(path: str | None, *kinds: Literal["graph", "network", "picture", "table"]) -> None:
+    """Refuse a file that cannot be written, or for which there is no format, before the work begins."""
+    if path is not None:
+        from mapdag import io
+
+        suffixes = {
+            "graph": io.GRAPH_SUFFIXES,
+            "network": io.NETWORK_SUFFIXES,
+            "picture": PICTURE_FILES,
+            "table": io.TABLE_SUFFIXES,
+        }
+        io.check_writable(path, list(dict.fromkeys(suffix for kind in kinds for suffix in suffixes[kind])))
+        if _is_picture(path):
+            from mapdag.plots import check_installed
+
+            check_installed()
+
+
+def check_page(path: str | None, *, drawn: bool = False) -> None:
+    """Refuse a page that cannot be written, or drawn, before the work begins."""
+    if path is not None:
+        from mapdag.io import check_writable
+        from mapdag.plots import check_installed
+
+        if drawn:
+            check_installed()
+        check_writable(path, md.report.PAGE_SUFFIXES)
+
+
+def write_drawable(graph: DAG | Result, path: str) -> None:
+    """Write a graph as a picture, or in the format of graphs that its name tells."""
+    if _is_picture(path):
+        graph.plot(path)
+    else:
+        md.write_graph(graph if isinstance(graph, md.DAG) else graph.dag, path)
+
+
+def _is_picture(path: str) -> bool:
+    return path.lower().endswith(PICTURE_FILES)
+
+
+def command_line() -> str:
+    """Return the command that is running, as one would type it."""
+    return shlex.join(["mapdag", *sys.argv[1:]])
+
+
+def metrics_json(found: Metrics) -> dict[str, Any]:
+    """Return how good predictions are, as JSON has it."""
+    return {**found.summary(), "levels": found.levels, "confusion": found.confusion.tolist()}
+
+
+def print_json(value: Any) -> None:
+    """Print one object; infinities and NaN as null, since JSON has none."""
+    typer.echo(json.dumps(_finite(value), ensure_ascii=False))
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,244 @@
+"""From a table to coded columns and columns that are still to be cut; then to a `Dataset`.
+
+`read` does both at once; a cross-validation prepares a table once, and cuts it anew for every fold.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mapdag.data.codings import interval_levels
+from mapdag.data.columns import Column
+from mapdag.data.content import located
+from mapdag.data.dataset import Dataset
+from mapdag.data.discretization import Discretizer, cut
+from mapdag.data.labels import MAX_LEVELS, code_dtype, declared_levels
+from mapdag.data.levels import Coded, Continuous, add_missing, cut_setting, encode, interpret
+from mapdag.data.meanings import ReadOptions, texts_for_missing
+from mapdag.data.positions import find_codes
+from mapdag.data.problems import Problems, listed, unknown_names
+from mapdag.data.rows import Weights, emptied, leave_out, read_weights
+from mapdag.data.source import chosen_columns, names_in, open_source
+from mapdag.data.survey import count_column, may_have_counts
+from mapdag.errors import DataError, ParameterError, Setting
+from mapdag.notices import warn
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from typing_extensions import Unpack
+
+    from mapdag.data.cuts import Cuts
+    from mapdag.data.options import ReadingOptions
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A table that has been read but for where its continuous columns are cut.
+
+    Attributes
+    ----------
+    columns : sequence of Coded or Continuous
+        Of the rows that remain.
+    discretizer : Discretizer
+        How the continuous ones are to be cut.
+    options : ReadOptions
+    weights : array, optional
+        Of the rows that remain.
+    """
+
+    columns: Sequence[Coded | Continuous]
+    discretizer: Discretizer
+    options: ReadOptions
+    weights: Weights | None
+
+    def dataset(self, counting: NDArray[Any] | None = None) -> Dataset:
+        """Cut the continuous columns.
+
+        Parameters
+        ----------
+        counting : array of shape (rows,), optional
+            How much each row counts where cuts are chosen; its weight unless given. All rows are cut there.
+        """
+        chosen_by = self.weights if counting is None else counting
+        coded = _cut_continuous(self.columns, self.discretizer, self.options, chosen_by)
+        return _assemble(coded, [column.name for column in self.columns], self.weights)
+
+    def with_cuts(self, cuts: Cuts) -> Prepared:
+        """Return the same with some columns to be cut where it says here."""
+        chosen = replace(self.discretizer, columns={**self.discretizer.columns, **cuts})
+        return replace(self, discretizer=chosen)
+
+
+def prepare(source: Any, **asked: Unpack[ReadingOptions]) -> Prepared:
+    """Read a table, but do not cut its continuous columns yet; options as in `read`."""
+    weights, like = asked.get("weights"), asked.get("like")
+    _check(asked)
+    table = open_source(source, asked.get("separator"), asked.get("encoding"))
+    dropped = names_in(asked.get("drop", ()))
+    problems = Problems(dropped)
+    positions = chosen_columns(table, dropped, weights, problems)
+    known = {name: edges for name, edges in getattr(like, "cuts", {}).items() if name in positions}
+    discretizer = Discretizer.of(asked.get("discretize"), positions)
+    options = replace(
+        _understood(asked, list(positions), discretizer),
+        cut_numbers=frozenset() if asked.get("codes") else frozenset(known),
+        first=table.names[0],
+    )
+    row_weights = read_weights(table, weights, options)
+    if row_weights is not None:
+        options = replace(options, weight=max(float(row_weights.mean()), 1.0))
+    note = None
+    columns: Iterable[Column] = (table.pop(position, options) for position in positions.values())
+    unsure = options.codes is None and bool(options.declared)
+    counted = row_weights is None and may_have_counts(list(positions), table.n_rows)
+    if unsure or counted or options.missing == "drop" or not (row_weights is None or row_weights.all()):
+        # What a column means depends on the others; in the meantime, each takes no more than its codes will.
+        held = [column.narrowed() for column in columns]
+        if unsure:
+            options, note = find_codes(held, row_weights, options)
+        if counted:
+            held = _without_counts(held, options, problems)
+        held, row_weights = leave_out(held, row_weights, options, problems)
+        columns = emptied(held)
+    found = [interpret(column, options, problems) for column in columns]
+    if not options.closed:  # else there is no level to add
+        problems.settle_missing(column.codes for column in found if isinstance(column, Coded))
+    problems.raise_any(positions)
+    for message in (note, problems.warning()):
+        if message is not None:
+            warn(*message.parts)
+    if table.header:
+        _warn_if_header_is_data(found, table.called)
+    kept = [column for column in found if column is not None]
+    return Prepared(kept, discretizer.knowing(known), options, row_weights)
+
+
+def _check(asked: ReadingOptions) -> None:
+    """Refuse options that can be seen to be wrong without looking at the table."""
+    missing, most = asked.get("missing", "error"), asked.get("max_levels")
+    if missing not in {"error", "drop", "level"}:
+        raise ParameterError(f'missing must be "error", "drop" or "level", got {missing!r}')
+    if most is not None and not (isinstance(most, int | np.integer) and 2 <= most <= MAX_LEVELS):
+        raise ParameterError(f"max_levels must be between 2 and {MAX_LEVELS:,}, got {most!r}")
+    if asked.get("levels") is not None and asked.get("like") is not None:
+        raise ParameterError("levels and like cannot be given together")
+
+
+def _understood(asked: ReadingOptions, names: list[str], discretizer: Discretizer) -> ReadOptions:
+    """Return what the options say about the columns."""
+    like, most = asked.get("like"), asked.get("max_levels")
+    return ReadOptions(
+        declared=declared_in(asked.get("levels"), like, names),
+        closed=like is not None,
+        gaps=getattr(like, "gaps", False),
+        codes=asked.get("codes"),
+        missing=asked.get("missing", "error"),
+        missing_values=texts_for_missing(asked.get("missing_values", ())),
+        most=None if most is None else int(most),
+        cut=frozenset(discretizer.columns),
+        cut_continuous=discretizer.default is not None,
+        uncut=discretizer.uncut,
+        asked=asked.get("discretize"),
+    )
+
+
+def _without_counts(columns: list[Column], options: ReadOptions, problems: Problems) -> list[Column]:
+    """Note a column that counts how often the others' combination occurred, and leave it out."""
+    name = count_column(columns, options)
+    if name is None:
+        return columns
+    what = "counts the rows of an aggregated table: every row is another combination of the other columns"
+    problems.add(name, what, Setting("weights", name), cut_setting(options, name, way="quantile"))
+    return [column for column in columns if column.name != name]
+
+
+def declared_in(levels: Any, like: Any, names: list[str]) -> dict[str, tuple[str, ...]]:
+    """Return the declared levels by column."""
+    if like is None:
+        return declared_levels(_from_json(levels) if isinstance(levels, str | os.PathLike) else levels, names)
+    known = getattr(like, "levels", None)
+    if not isinstance(known, Mapping):
+        raise ParameterError(
+            f"like must have a mapping `levels`, as datasets and networks do, got {type(like).__name__}"
+        )
+    lacking = [str(name) for name in known if name not in set(names)]
+    if lacking:
+        raise unknown_names(lacking, names, "like")
+    extra = [name for name in names if name not in known]
+    if extra:
+        raise DataError(f"like: the table has columns that it lacks, {listed(extra)}: pass ", Setting("drop", extra))
+    return declared_levels(known, names)
+
+
+def _from_json(path: str | os.PathLike[str]) -> Any:
+    try:
+        content = located(path).read_bytes()
+        if content.startswith(b"\x1f\x8b"):
+            content = gzip.decompress(content)
+        found = json.loads(content.decode("utf-8-sig"))
+    except OSError as error:
+        raise DataError(f"levels: {os.fspath(path)}: {error.strerror or error}") from error
+    except ValueError as error:
+        raise DataError(f"levels: {os.fspath(path)} is not JSON: {error}") from error
+    if not isinstance(found, dict):
+        raise DataError(f"levels: {os.fspath(path)} must hold an object, column name -> list of labels")
+    return found
+
+
+def _cut_continuous(
+    columns: Sequence[Coded | Continuous], discretizer: Discretizer, options: ReadOptions, weights: Weights | None
+) -> list[Coded]:
+    """Cut the columns that are to be cut."""
+    others = [column for column in columns if isinstance(column, Coded)]
+    if len(others) == len(columns):
+        return others
+    cuts = discretizer.choose([column for column in columns if isinstance(column, Continuous)], others, weights)
+    problems, coded = Problems(), []
+    for column in columns:
+        if isinstance(column, Coded):
+            coded.append(column)
+            continue
+        found: Coded | None
+        binned = found = cut(column, cuts)
+        if column.name in options.declared:
+            declared = options.declared[column.name]
+            known = column.name not in options.cut  # the cuts then are those of these very levels
+            labels = [*(interval_levels(cuts[column.name], declared) if known else binned.levels), None]
+            again = Column(column.name, "text", binned.codes, labels, rows=column.rows)
+            found = encode(again, labels, declared, replace(options, codes=False), problems)
+            if found is not None:
+                found.coding = binned.coding
+        if found is not None:
+            if int(found.codes.max()) == len(found.levels) and not add_missing(found, options):
+                raise DataError(f"column {column.name!r} has missing values, but `like` has no level for them")
+            coded.append(found)
+    problems.raise_any()
+    return coded
+
+
+def _warn_if_header_is_data(found: Sequence[Coded | Continuous | None], source: str) -> None:
+    """A file without a header loses its first row to the names; they then are levels like any others."""
+    columns = [column for column in found if isinstance(column, Coded) and column.name in column.levels]
+    if len(columns) == len(found):
+        warn(
+            f"the names of the columns ({listed([column.name for column in columns], 5)}) are values of these very "
+            f"columns: if the first line of {source} holds data, put a line of names before it",
+        )
+
+
+def _assemble(columns: Sequence[Coded], order: Sequence[str], weights: Weights | None) -> Dataset:
+    by_name = {column.name: column for column in columns}
+    levels = {name: by_name[name].levels for name in order}
+    codings = {column.name: column.coding for column in columns}
+    shape = (len(order), len(columns[0].codes))
+    codes = np.empty(shape, dtype=code_dtype([len(labels) for labels in levels.values()]))
+    for row, name in zip(codes, order, strict=True):
+        row[:] = by_name.pop(name).codes
+    return Dataset._trusted(tuple(order), levels, codes, weights, codings)  # noqa: SLF001
