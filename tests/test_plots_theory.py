@@ -85,7 +85,7 @@ def test_diagnose_shows_families_and_arcs(monkeypatch, run, tmp_path):
     assert "U+BDeu(alpha=10): 27 nodes, 51 arcs, 300 rows" in out
     assert "families with configurations that were never observed: 23" in out
     assert "11 arcs kept by U+BDeu, dropped by U+BDs" in out
-    assert "2.81 of 10" in out
+    assert " 2.81 " in out  # what is left of alpha = 10
     shown = len(out.splitlines())
     assert len(run(*arguments, "--score", "U+BDeu(10)", "--all")[1].splitlines()) > shown
     code, out, _ = run(*arguments, "--score", "BIC", "--json")

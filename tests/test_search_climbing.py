@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import mapdag as md
 from golden_data import dataset
 from mapdag.data import ReadingOptions
-from mapdag.errors import CycleError, GraphError, MapdagWarning, ParameterError
+from mapdag.errors import CycleError, GraphError, ParameterError
 from mapdag.families import FamilyScores
 from mapdag.search import SEARCHES, FamilyCache, LearnOptions, Options
 from mapdag.search.cache import store
@@ -282,8 +282,7 @@ def test_no_objective_is_refused():
 
 def test_the_default_objective_is_sparse_mu_bds_with_support():
     assert str(md.learn(dataset("asia_1000")).objective) == "Support(m=3)+MU(c=1)+BDs(alpha=1)"
-    with pytest.warns(MapdagWarning, match="3 nodes"):
-        md.learn(dataset("asia_1000").select(["asia", "tub", "smoke"]))
+    md.learn(dataset("asia_1000").select(["asia", "tub", "smoke"]))  # without a warning
 
 
 def test_one_column_is_a_graph_too():

@@ -12,7 +12,7 @@ import mapdag as md
 from golden_data import dataset
 from mapdag.graphs.acyclicity import topological_order
 from mapdag.graphs.masks import transpose
-from mapdag.search import canonical_order
+from mapdag.search import Plan, canonical_order
 from mapdag.search.climbing.moves import TOLERANCE
 from mapdag.search.orders.recombination import recombine
 
@@ -337,7 +337,7 @@ def test_ctrl_c_ends_the_search_of_all_graphs():
         assert result.stopped == "interrupted"
         assert result.score == md.hill_climb(data).score
         with pytest.raises(KeyboardInterrupt):
-            md.learn(data, catch_interrupt=False)
+            Plan.make(catch_interrupt=False).run(data, [result.objective])
 
 
 def _random_graph(rng, n):
