@@ -228,6 +228,15 @@ def test_plot_draws_any_file_that_holds_a_graph(run, tmp_path):
     assert "let it end in one of .svg, .png, .pdf" in err
 
 
+def test_interventions_are_asked_for_by_do(run):
+    code, out, _ = run("query", "asia", "smoke", "--do", "bronc=yes", "--json")
+    assert code == 0
+    assert json.loads(out)["probabilities"] == [0.5, 0.5]
+    code, _, err = run("query", "asia", "smoke", "--do", "bronc")
+    assert code == 2
+    assert "--do takes NODE=LEVEL, got 'bronc'" in err
+
+
 def test_a_page_about_a_given_network(run, asia, tmp_path):
     page = tmp_path / "page.html"
     code, out, err = run("report", "asia", asia, "--out", page)

@@ -112,3 +112,9 @@ def test_a_target_counts_by_weights():
 def test_an_unknown_target_is_refused_at_once():
     with pytest.raises(md.errors.DataError, match="dispnea"):
         md.cross_validate(ASIA, ["BIC"], target="dispnea", progress=lambda *_: pytest.fail("too late"))
+
+
+def test_one_objective_needs_no_list_and_the_default_no_word():
+    data = md.network("asia").sample(200, seed=1)
+    assert str(md.cross_validate(data, "BIC", folds=2).best) == "U+BIC"
+    assert md.cross_validate(data, folds=2).objectives == (md.learn(data).objective,)

@@ -14,7 +14,7 @@ from mapdag.data.preparation import prepare
 from mapdag.errors import ParameterError, Setting
 from mapdag.networks import fit
 from mapdag.notices import unsaid
-from mapdag.objective import parse
+from mapdag.objective import DEFAULT, parse
 from mapdag.predictions import Metrics, evaluate
 from mapdag.progress import OnCount, shown
 from mapdag.public import public
@@ -119,7 +119,7 @@ def _error(error: float) -> str:
 @public(SearchOptions)
 def cross_validate(
     data: Any,
-    objectives: Sequence[str | Objective | Likelihood],
+    objectives: str | Objective | Likelihood | Sequence[str | Objective | Likelihood] = DEFAULT,
     *,
     target: str | None = None,
     folds: int = 10,
@@ -134,8 +134,8 @@ def cross_validate(
     Parameters
     ----------
     data : Dataset, or anything that `mapdag.read` takes
-    objectives : sequence of Objective, Likelihood or str
-        All are tried on the same folds, and share one count of each family.
+    objectives : Objective, Likelihood or str, or a sequence of them
+        All are tried on the same folds, and share one count of each family; that of `learn` unless given.
     target : str, optional
         A column to predict from all others in the held-out rows: accuracy, log loss, calibration and so on are then
         told, too.
@@ -163,6 +163,8 @@ def cross_validate(
     >>> round(md.cross_validate(data, ["BDeu(1)"], target="dysp", folds=5).metrics[0].accuracy, 3)
     0.858
     """
+    if isinstance(objectives, str) or not isinstance(objectives, Sequence):
+        objectives = [objectives]
     goals = tuple(parse(each) for each in objectives)
     check_whole("folds", folds, least=2)
     reading, searching = split_options(options)

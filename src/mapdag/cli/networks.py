@@ -126,22 +126,28 @@ def query(
     network: Network,
     nodes: Annotated[list[str], typer.Argument(metavar="NODE...", help="Nodes to ask about.")],
     given: Annotated[list[str], option("--given", "NODE=LEVEL", "Evidence; repeatable.")] = [],  # noqa: B006
+    do: Annotated[list[str], option("--do", "NODE=LEVEL", "What is done to a node, not seen; repeatable.")] = [],  # noqa: B006
     json: Json = False,
 ) -> None:
-    """Compute exact probabilities of a few nodes, given evidence."""
-    evidence = {}
-    for item in given:
-        name, equals, level = item.partition("=")
-        if not equals:
-            raise MapdagError(f"--given takes NODE=LEVEL, got {item!r}")
-        if name in evidence:
-            raise MapdagError(f"--given says {name} twice")
-        evidence[name] = level
-    found = load_network(network).query(nodes, evidence)
+    """Compute exact probabilities of a few nodes, given evidence, or after an intervention."""
+    found = load_network(network).query(nodes, _levels("--given", given), do=_levels("--do", do))
     if json:
         print_json({"nodes": found.nodes, "levels": dict(found.levels), "probabilities": found.values.tolist()})
     else:
         typer.echo(str(found))
+
+
+def _levels(flag: str, items: list[str]) -> dict[str, str]:
+    """Return levels by node."""
+    found: dict[str, str] = {}
+    for item in items:
+        name, equals, level = item.partition("=")
+        if not equals:
+            raise MapdagError(f"{flag} takes NODE=LEVEL, got {item!r}")
+        if name in found:
+            raise MapdagError(f"{flag} says {name} twice")
+        found[name] = level
+    return found
 
 
 def networks(json: Json = False) -> None:
