@@ -222,3 +222,21 @@ def test_seeing_and_doing_are_kept_apart():
         asia.do({"tubb": "yes"})
     with pytest.raises(ParameterError, match="'tub' has no level"):
         asia.query("lung", do={"tub": "maybe"})
+
+
+def test_effects_of_a_learned_graph_are_refused_where_its_class_is_open():
+    data = md.network("asia").sample(5_000, seed=1)
+    open_one = md.learn(data)
+    with pytest.raises(md.errors.GraphError, match=r"'smoke' on 'bronc' is not decided.*required="):
+        open_one.effect("smoke", "bronc")
+    decided = md.learn(data, tiers=[["asia", "smoke"], ["tub", "lung", "bronc"], ["either", "xray", "dysp"]])
+    found = decided.effect("smoke", "bronc", alpha=10)
+    network = decided.fit(alpha=10)
+    for level, row in zip(network.levels["smoke"], found.values, strict=True):
+        assert np.array_equal(row, network.query("bronc", do={"smoke": level}).values)
+    assert str(found).startswith("bronc given do(smoke)")
+    backwards = decided.effect("xray", "smoke").values  # nothing happens to a cause
+    assert np.allclose(backwards[0], backwards[1])
+    for pair in (("smoke", "smoke"), ("smoke", "nobody")):
+        with pytest.raises(md.errors.GraphError):
+            decided.effect(*pair)

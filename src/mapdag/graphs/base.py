@@ -160,14 +160,7 @@ class Graph(Drawable):
                 f"{cause!r} has no effect on {effect!r} in this graph, as no directed path leads there: there is "
                 "nothing to adjust for"
             )
-        if ways.undecided:
-            others = self._index.select(ways.undecided)
-            edges = ", ".join(f"{cause} - {other}" for other in others)
-            raise GraphError(
-                f"the effect of {cause!r} on {effect!r} is not decided: {edges} may point either way, and the effect "
-                "depends on it; if you know which, learn with ",
-                *(Setting("required", [(cause, others[0])]), " or the opposite, or with tiers"),
-            )
+        self.check_identifiable(cause, effect)
         allowed = self._index.mask(self.nodes if observed is None else observed)
         dag = self._one_dag()
         found = adjustment.minimal_set(dag.parent_masks, dag.child_masks, ways, allowed)
@@ -177,6 +170,17 @@ class Graph(Drawable):
                 f"{', '.join(dag.parents(cause))}"
             )
         return self._index.select(found)
+
+    def check_identifiable(self, cause: str, effect: str) -> None:
+        """Raise `GraphError`, which says what is open, unless the graph decides the effect; see `identifiable`."""
+        others = self._index.select(self._ways(cause, effect).undecided)
+        if others:
+            edges = ", ".join(f"{cause} - {other}" for other in others)
+            raise GraphError(
+                f"the effect of {cause!r} on {effect!r} is not decided: {edges} may point either way, and the effect "
+                "depends on it; if you know which, learn with ",
+                *(Setting("required", [(cause, others[0])]), " or the opposite, or with tiers"),
+            )
 
     def _ways(self, cause: str, effect: str) -> adjustment.Effect:
         one, other = self._index.pair((cause, effect))

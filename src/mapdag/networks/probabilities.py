@@ -31,6 +31,8 @@ class CPT(Tabular):
         The levels of the node and its parents.
     values : array
         One axis per parent, in their order, and the last for the node.
+    done : bool
+        Whether the parents' levels were set by an intervention; see `BayesianNetwork.effect`.
 
     Examples
     --------
@@ -51,6 +53,7 @@ class CPT(Tabular):
     parents: tuple[str, ...]
     levels: Mapping[str, tuple[str, ...]]
     values: Floats
+    done: bool = False
 
     def to_table(self, most: int | None = None) -> Table:
         """Return a row for each configuration of the parents; for each level, too, where the node has many."""
@@ -81,7 +84,9 @@ class CPT(Tabular):
 
     @property
     def _title(self) -> str:
-        return f"{self.node} given {', '.join(self.parents)}" if self.parents else self.node
+        parents = ", ".join(self.parents)
+        given = f"do({parents})" if self.done else parents
+        return f"{self.node} given {given}" if self.parents else self.node
 
     def _long(self, most: int | None) -> Table:
         flat = self.values.reshape(-1)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from mapdag.networks.cpts import Floats
     from mapdag.networks.distribution import Distribution
     from mapdag.networks.network import BayesianNetwork
+    from mapdag.networks.probabilities import CPT
 
 MAX_ENTRIES = 2**27
 """The most entries that intermediate tables may have, unless the user says otherwise: 1 GiB."""
@@ -259,3 +260,28 @@ class Questions:
         from mapdag.networks.intervention import intervened
 
         return intervened(self._network, levels)
+
+    def effect(self, cause: str, effect: str) -> CPT:
+        """Return the distribution of a node after each intervention on another one: P(effect | do(cause)).
+
+        See `do` for what it assumes; `Result.effect` refuses where a learned graph does not decide it.
+
+        Parameters
+        ----------
+        cause : str
+            The node whose level is set, to each of its levels in turn.
+        effect : str
+            The node that is looked at.
+
+        Examples
+        --------
+        >>> from mapdag.reference import network
+        >>> print(network("asia").effect("bronc", "dysp"))
+        dysp given do(bronc)
+        bronc  yes       no
+        yes    0.806483  0.193517
+        no     0.138897  0.861103
+        """
+        from mapdag.networks.intervention import effect_of
+
+        return effect_of(self._network, cause, effect)

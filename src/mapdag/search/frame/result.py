@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mapdag.contracts import Likelihood, Objective
     from mapdag.data import Dataset
     from mapdag.graphs import CPDAG, DAG
-    from mapdag.networks import BayesianNetwork
+    from mapdag.networks import CPT, BayesianNetwork
     from mapdag.search.cache import FamilyCache
     from mapdag.search.frame.watch import Watch
 
@@ -183,6 +183,36 @@ class Result(Drawable, Tabular):
         from mapdag.networks import fit
 
         return fit(self.dag, self.data, **options)
+
+    def effect(self, cause: str, effect: str, **options: Any) -> CPT:
+        """Return the distribution of a node after each intervention on another one, if the graph decides it.
+
+        It does if arcs are causes, if nothing outside the table affects two of its columns, and if all graphs that fit
+        equally well agree (`identified`). The first two nobody can see in a table; the third is looked at here.
+
+        Parameters
+        ----------
+        cause, effect : str
+            Two nodes.
+        **options
+            Of `mapdag.fit`.
+
+        Raises
+        ------
+        GraphError
+            If the direction of an arc on which the effect depends is not identified.
+
+        Examples
+        --------
+        >>> import mapdag as md
+        >>> data = md.network("asia").sample(5000, seed=1).select(["smoke", "bronc", "dysp"])
+        >>> found = md.learn(data, tiers=[["smoke"], ["bronc"], ["dysp"]]).effect("smoke", "bronc")
+        >>> found.values.round(2)
+        array([[0.59, 0.41],
+               [0.31, 0.69]])
+        """
+        self.identified.check_identifiable(cause, effect)
+        return self.fit(**options).effect(cause, effect)
 
     def report(self, path: str | os.PathLike[str], **options: Any) -> None:
         """Write a page of HTML about the result that needs nothing else; options as in `mapdag.report.write_result`.
