@@ -217,7 +217,8 @@ def _cut_continuous(
                 found.coding = binned.coding
         if found is not None:
             if int(found.codes.max()) == len(found.levels) and not add_missing(found, options):
-                raise DataError(f"column {column.name!r} has missing values, but `like` has no level for them")
+                what = f"column {column.name!r} has missing values, but `like` has no level for them: pass "
+                raise DataError(what, Setting("missing", "drop"))
             coded.append(found)
     problems.raise_any()
     return coded

@@ -123,7 +123,7 @@ def needed_columns(
     except DataError as error:
         if network is None or not error.remedy:  # `fit` takes options of `read`; or there is none that would help
             raise
-        told = "\n(options of mapdag.read: read the table with them, and pass what it returns)"
+        told = "\n(options of mapdag.read: pass what read(table, like=network, ...) returns with them)"
         raise DataError(*error.parts, told) from error
 
 
