@@ -18,14 +18,14 @@ from harness.script import parser, progress, settings_of
 #: In the order of the page. Reading comes last: nothing else depends on it.
 SCRIPTS = ("peers", "families", "scaling", "memory", "startup", "roofline", "reading")
 #: Those that compare with another version, or measure quality, and take minutes to hours: only by name.
-LONG = ("versions", "support", "one_answer", "first_minutes", "prediction", "search")
+LONG = ("versions", "support", "one_answer", "first_minutes", "prediction", "inference", "search")
 KNOWN = (*SCRIPTS, *LONG)
 
 
 def main() -> int:
     options = parser(__doc__ or "")
     options.add_argument(
-        "scripts", nargs="*", metavar="SCRIPT", help=f"of {', '.join(KNOWN)}; all but the last six unless given"
+        "scripts", nargs="*", metavar="SCRIPT", help=f"of {', '.join(KNOWN)}; all but the last {len(LONG)} unless given"
     )
     found = options.parse_args()
     unknown = [name for name in found.scripts if name not in KNOWN]

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from harness.tables import Table
 
 QUIET = 0.1  # share of the cores that others may use before timings are in doubt
-UNTIMED = frozenset({"MiB", "GiB", "nats", "graphs", "of hc's", "of 100"})  # what others do does not change these
+UNTIMED = frozenset(
+    {"MiB", "GiB", "nats", "graphs", "of hc's", "of 100", "tables"}
+)  # what others do does not change these
 
 
 @dataclass(frozen=True)
