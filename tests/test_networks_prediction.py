@@ -1,5 +1,7 @@
 """Predictions from whatever is known: absent columns, gaps in rows, evidence that rules everything out."""
 
+import io
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -130,6 +132,12 @@ def test_columns_without_any_value_are_not_evidence():
     prior = ASIA.predict_proba({"xray": [None, None], "smoke": [None, None]}, "lung")
     assert prior == pytest.approx(np.tile(ASIA.query("lung").values, (2, 1)))
     assert ASIA.predict({"xray": [None]}, "lung").tolist() == ["no"]
+
+
+def test_an_open_file_with_gaps_is_read_as_often_as_needed():
+    text = "smoke,xray,lung\nyes,yes,yes\nyes,,no\n,yes,no\n"
+    assert ASIA.predict(io.StringIO(text), "lung").tolist() == ASIA.predict(text.encode(), "lung").tolist()
+    assert md.evaluate(ASIA, io.StringIO(text), "lung").accuracy == 1
 
 
 def test_a_dataset_has_gaps_where_missing_values_became_a_level():

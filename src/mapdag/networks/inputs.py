@@ -99,7 +99,7 @@ def needed_columns(
         if not gaps:
             _refuse_missing(nodes, data.names)
         return as_dataset(data, **reading)
-    source = _readable_twice(data)
+    source = readable_again(data)
     table = open_source(source, reading.get("separator"), reading.get("encoding"))
     if gaps:
         nodes = [node for node in nodes if node in set(table.names)]
@@ -172,8 +172,8 @@ def _refuse_missing(nodes: Sequence[str], columns: Sequence[str]) -> None:
         )
 
 
-def _readable_twice(data: Any) -> Any:
-    """Return the table in a form that can be read again: once for the names of its columns, then for those needed."""
+def readable_again(data: Any) -> Any:
+    """Return the table in a form that can be read as often as needed: what is open, or a pipe, is taken in now."""
     if isinstance(data, str | os.PathLike):
         path = Path(data)
         return path.read_bytes() if path.exists() and not path.is_file() and not path.is_dir() else data

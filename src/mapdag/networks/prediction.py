@@ -20,7 +20,7 @@ from mapdag.networks.cpts import Floats, refuse_undefined
 from mapdag.networks.elimination import Order, best_order, check_capacity, run
 from mapdag.networks.evidence import decoded
 from mapdag.networks.factors import Factor, Families, indicator, normalised, onto
-from mapdag.networks.inputs import Evidence, rows_as_evidence
+from mapdag.networks.inputs import Evidence, readable_again, rows_as_evidence
 from mapdag.networks.propagation import first_best
 from mapdag.networks.questions import MAX_ENTRIES
 
@@ -71,7 +71,7 @@ class Rows(NamedTuple):
 def predict_proba(network: BayesianNetwork, data: Any, node: str) -> Floats:
     """Return the distribution of one node in every row, given what is known of the others."""
     target = network.dag.index.position(node)
-    evidence = _evidence(network, data, node)
+    evidence = _evidence(network, readable_again(data), node)
     families = Families(network)
     rows = _by_position(network, families, evidence, target)
     parts = list(_parts(network, rows, target))
