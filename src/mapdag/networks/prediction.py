@@ -98,7 +98,7 @@ def predict(network: BayesianNetwork, data: Any, node: str) -> NDArray[Any]:
             f"{rows_text(impossible)} cannot happen whatever the level of {node!r}, so there is nothing to predict; "
             "predict_proba marks them with NaN"
         )
-    return decoded(network.levels[node], network.codings.get(node, TEXT), first_best(0, probabilities.T))
+    return decoded(network.levels[node], network.codings.get(node, TEXT), first_best(probabilities.T))
 
 
 def _evidence(network: BayesianNetwork, data: Any, node: str) -> Evidence:

@@ -130,7 +130,7 @@ def metrics(
             f"probabilities must have as many rows as actual ({len(column.index):,}), got {len(table):,}"
         )
     _check_probabilities(table)
-    return Metrics(names, codes_of(actual, names, "actual"), table, _checked_weights(weights, len(table)))
+    return Metrics(names, codes_of(column, names), table, _checked_weights(weights, len(table)))
 
 
 def _check_probabilities(table: Floats) -> None:
