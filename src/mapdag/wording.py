@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 
 def plural(number: int, noun: str) -> str:
@@ -70,6 +70,17 @@ def named(names: Sequence[str], most: int) -> str:
     """
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
+
+
+def free_name(name: str, taken: Container[str]) -> str:
+    """Return a name that nothing else has: with as many underscores as it takes.
+
+    >>> free_name("weight", ["weight", "age"])
+    'weight_'
+    """
+    while name in taken:
+        name += "_"
+    return name
 
 
 def cells(text: str) -> int:
