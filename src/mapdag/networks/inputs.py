@@ -35,6 +35,12 @@ class _Like:
     cuts: Mapping[str, tuple[float, ...]]
     gaps: bool
 
+    @classmethod
+    def of(cls, network: BayesianNetwork, nodes: Sequence[str], *, gaps: bool) -> _Like:
+        """Take them from some nodes of a network."""
+        cuts = {node: edges for node, edges in network.cuts.items() if node in nodes}
+        return cls({node: _at_least_two(network.levels[node]) for node in nodes}, cuts, gaps)
+
 
 @dataclass(frozen=True)
 class Evidence:
@@ -111,10 +117,7 @@ def needed_columns(
     used = {*nodes, counted} if isinstance(counted, str) else set(nodes)
     others = [name for name in dict.fromkeys(table.names) if name not in used]
     del table
-    like = None
-    if network is not None:
-        cuts = {node: edges for node, edges in network.cuts.items() if node in nodes}
-        like = _Like({node: _at_least_two(network.levels[node]) for node in nodes}, cuts, gaps)
+    like = None if network is None else _Like.of(network, nodes, gaps=gaps)
     # A network that was learned with a level for missing values has one for them now.
     missing: Literal["level", "error"] = "error" if network is None else "level"
     given: ReadingOptions = {"like": like, "missing": missing, **reading, "drop": others}
