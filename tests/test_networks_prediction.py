@@ -48,7 +48,7 @@ def test_predictions_are_posteriors_given_what_is_known(case):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(prediction, "_LARGE", 1)
         if together:
-            patch.setattr(prediction, "_CALL", 10**9)
+            patch.setattr(prediction, "CALL", 10**9)
         for node in net.nodes:
             if len(net.nodes) == 1:
                 continue
@@ -86,8 +86,8 @@ def test_the_way_of_computing_does_not_show(monkeypatch):
     table = with_gaps(net, data, np.random.default_rng(1).random(data.codes.shape) < 0.7)
     expected = net.predict_proba(table, "INTUBATION")
     for setting, value in (
-        ("_CALL", 0),
-        ("_CALL", 10**12),
+        ("CALL", 0),
+        ("CALL", 10**12),
         ("_ROWS", 7),
         ("_BLOCK", 1),
         ("_MOST", 1),

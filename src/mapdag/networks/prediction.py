@@ -19,7 +19,7 @@ from mapdag.graphs.structure import moral
 from mapdag.networks.cpts import Floats, refuse_undefined
 from mapdag.networks.elimination import Order, best_order, check_capacity, run
 from mapdag.networks.evidence import decoded
-from mapdag.networks.factors import Factor, Families, indicator, normalised, onto
+from mapdag.networks.factors import CALL, Factor, Families, indicator, normalised, onto
 from mapdag.networks.inputs import Evidence, readable_again, rows_as_evidence
 from mapdag.networks.propagation import first_best
 from mapdag.networks.questions import MAX_ENTRIES
@@ -46,9 +46,6 @@ _FEW = 64
 
 _LARGE = 64
 """Entries of a table above which it pays to look for rows with equal evidence."""
-
-_CALL = 12_000
-"""What a family of a part costs, however few its rows, in entries of tables."""
 
 
 class Part(NamedTuple):
@@ -179,7 +176,7 @@ def _joined(families: Families, rows: Rows, parts: list[Part], target: int) -> P
     members_of = sorted({member for i in together for member in families.members(i)})
     partly = [i for i in members_of if not rows.known[i, where].all()]
     joined = Part(where, together, partly, mixed=True)
-    apart = sum(len(part.families) for part in small) * _CALL
+    apart = sum(len(part.families) for part in small) * CALL
     order = _order(families, joined, target)
     return joined if order.largest <= MAX_ENTRIES and order.total * len(where) < apart else None
 
