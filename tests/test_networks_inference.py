@@ -100,7 +100,7 @@ def test_expected_counts_are_sums_of_posteriors(net, seed, together, weighted):
     known = rng.random(codes.shape) < 0.6
     weights = rng.random(7) + 0.5 if weighted else None
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(expectation, "_CALL", 10**9 if together else 0)
+        patch.setattr(expectation, "CALL", 10**9 if together else 0)
         patch.setattr(expectation, "_BLOCK", 64)
         counts, log = expected_counts(Families(net), codes, known, weights)
     expected = {node: np.zeros(net.cpts[node].shape) for node in net.nodes}

@@ -1,5 +1,7 @@
 """Predictions from whatever is known: absent columns, gaps in rows, evidence that rules everything out."""
 
+import io
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -46,7 +48,7 @@ def test_predictions_are_posteriors_given_what_is_known(case):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(prediction, "_LARGE", 1)
         if together:
-            patch.setattr(prediction, "_CALL", 10**9)
+            patch.setattr(prediction, "CALL", 10**9)
         for node in net.nodes:
             if len(net.nodes) == 1:
                 continue
@@ -84,8 +86,8 @@ def test_the_way_of_computing_does_not_show(monkeypatch):
     table = with_gaps(net, data, np.random.default_rng(1).random(data.codes.shape) < 0.7)
     expected = net.predict_proba(table, "INTUBATION")
     for setting, value in (
-        ("_CALL", 0),
-        ("_CALL", 10**12),
+        ("CALL", 0),
+        ("CALL", 10**12),
         ("_ROWS", 7),
         ("_BLOCK", 1),
         ("_MOST", 1),
@@ -130,6 +132,12 @@ def test_columns_without_any_value_are_not_evidence():
     prior = ASIA.predict_proba({"xray": [None, None], "smoke": [None, None]}, "lung")
     assert prior == pytest.approx(np.tile(ASIA.query("lung").values, (2, 1)))
     assert ASIA.predict({"xray": [None]}, "lung").tolist() == ["no"]
+
+
+def test_an_open_file_with_gaps_is_read_as_often_as_needed():
+    text = "smoke,xray,lung\nyes,yes,yes\nyes,,no\n,yes,no\n"
+    assert ASIA.predict(io.StringIO(text), "lung").tolist() == ASIA.predict(text.encode(), "lung").tolist()
+    assert md.evaluate(ASIA, io.StringIO(text), "lung").accuracy == 1
 
 
 def test_a_dataset_has_gaps_where_missing_values_became_a_level():

@@ -14,7 +14,7 @@ from mapdag.data.preparation import prepare
 from mapdag.errors import ParameterError, Setting
 from mapdag.networks import fit
 from mapdag.notices import unsaid
-from mapdag.objective import DEFAULT, parse
+from mapdag.objective import DEFAULT, Goal, parse_all
 from mapdag.predictions import Metrics, evaluate
 from mapdag.progress import OnCount, shown
 from mapdag.public import public
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Unpack
 
-    from mapdag.contracts import Likelihood, Objective
+    from mapdag.contracts import Objective
 
     Floats = NDArray[np.float64]
     Counts = NDArray[np.int64] | NDArray[np.float64]
@@ -119,7 +119,7 @@ def _error(error: float) -> str:
 @public(SearchOptions)
 def cross_validate(
     data: Any,
-    objectives: str | Objective | Likelihood | Sequence[str | Objective | Likelihood] = DEFAULT,
+    objectives: Goal | Sequence[Goal] = DEFAULT,
     *,
     target: str | None = None,
     folds: int = 10,
@@ -163,9 +163,7 @@ def cross_validate(
     >>> round(md.cross_validate(data, ["BDeu(1)"], target="dysp", folds=5).metrics[0].accuracy, 3)
     0.858
     """
-    if isinstance(objectives, str) or not isinstance(objectives, Sequence):
-        objectives = [objectives]
-    goals = tuple(parse(each) for each in objectives)
+    goals, _ = parse_all(objectives)
     check_whole("folds", folds, least=2)
     reading, searching = split_options(options)
     plan = Plan.make(**searching, seed=seed, threads=threads, catch_interrupt=False)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mapdag.wording import columns, shortened
+from mapdag.wording import columns, free_name, shortened
 
 if TYPE_CHECKING:
     import polars as pl
@@ -172,9 +172,7 @@ class Table:
         """Return the columns; one whose name an earlier one has, such as a node "probability", gets underscores."""
         found: dict[str, Column] = {}
         for column in self.columns:
-            name = column.name
-            while name in found:
-                name += "_"
+            name = free_name(column.name, found)
             found[name] = replace(column, name=name)
         return list(found.values())
 

@@ -1,9 +1,9 @@
-"""Numbers, times and tables as people read them: texts only."""
+"""Numbers, times, names and tables as people read them: texts only."""
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 
 def plural(number: int, noun: str) -> str:
@@ -60,6 +60,27 @@ def shortened(text: str, longest: int) -> str:
         return line
     kept = longest - 1
     return line[: kept - kept // 2 + 1] + "…" + line[len(line) - kept // 2 + 1 :]
+
+
+def named(names: Sequence[str], most: int) -> str:
+    """Name the first of several, and say how many more there are.
+
+    >>> named(["age", "sex", "ill"], 2)
+    'age, sex and 1 more'
+    """
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def free_name(name: str, taken: Container[str]) -> str:
+    """Return a name that nothing else has: with as many underscores as it takes.
+
+    >>> free_name("weight", ["weight", "age"])
+    'weight_'
+    """
+    while name in taken:
+        name += "_"
+    return name
 
 
 def cells(text: str) -> int:

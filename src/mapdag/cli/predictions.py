@@ -12,7 +12,7 @@ from mapdag.cli.options import Data, Drop, Encoding, Json, MissingValue, Network
 from mapdag.cli.outputs import check_out, metrics_json, print_json
 from mapdag.errors import DataError
 from mapdag.notices import warn
-from mapdag.wording import plural
+from mapdag.wording import free_name, plural
 
 if TYPE_CHECKING:
     import polars as pl
@@ -124,11 +124,8 @@ def _columns(
         ]
     names = set(taken)
     for i, column in enumerate(found):
-        name = column.name
-        while name in names:
-            name += "_"
-        names.add(name)
-        found[i] = column.alias(name)
+        found[i] = column.alias(free_name(column.name, names))
+        names.add(found[i].name)
     return found
 
 

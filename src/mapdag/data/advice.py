@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from mapdag.data.columns import Column
     from mapdag.data.judgement import ColumnKind
     from mapdag.data.meanings import ReadOptions
+    from mapdag.data.survey import Twin
 
 _SHOWN = 5  # pairs of columns, and levels, that are named
 
@@ -36,12 +37,16 @@ class Fact:
     levels: int
     gone: NDArray[np.bool_]  # the rows without a value
     unobserved: tuple[str, ...] = ()  # declared levels that no row has
-    must_go: bool = False  # whether it cannot be used whatever it holds, for want of a name
 
     @property
     def missing(self) -> int:
         """Rows without a value."""
         return int(self.gone.sum())
+
+    @property
+    def must_go(self) -> bool:
+        """Whether it cannot be used whatever it holds, for want of a name."""
+        return not self.name
 
     @property
     def is_kept(self) -> bool:
@@ -60,7 +65,7 @@ def _fact(column: Column, options: ReadOptions, *, counted: bool) -> Fact:
     gone = missing_positions(column, options)[column.index]
     labels, unobserved = _labels(column, options)
     if declared is not None:
-        return Fact(column.name, "category", "", len(declared), gone, unobserved, must_go=not column.name)
+        return Fact(column.name, "category", "", len(declared), gone, unobserved)
     found, size = judge(column, options), len(labels)
     kind: ColumnKind = "count" if counted else "constant" if size < 2 and column.kind != "nested" else found.kind
     why = found.why
@@ -68,7 +73,7 @@ def _fact(column: Column, options: ReadOptions, *, counted: bool) -> Fact:
         why = "counts the rows of an aggregated table"
     elif kind == "constant":
         why = f"every value is {listed(map(text_of, labels))}" if labels else "holds no values"
-    return Fact(column.name, kind, why, size, gone, must_go=not column.name)
+    return Fact(column.name, kind, why, size, gone)
 
 
 def _labels(column: Column, options: ReadOptions) -> tuple[Collection[Any], tuple[str, ...]]:
@@ -116,7 +121,7 @@ def general_notes(columns: Sequence[Column], facts: Sequence[Fact], options: Map
     kept = [
         (column, fact)
         for column, fact in zip(columns, facts, strict=True)
-        if fact.is_kept and fact.name not in left_out and fact.name
+        if fact.is_kept and fact.name not in left_out
     ]
     notes = describe_missing({fact.name: fact.gone for _, fact in kept if fact.missing})
     pairs = [_told_twin(twin) for twin in twins({fact.name: column.index for column, fact in kept})]
@@ -127,7 +132,7 @@ def general_notes(columns: Sequence[Column], facts: Sequence[Fact], options: Map
     return notes
 
 
-def _told_twin(twin: Any) -> str:
+def _told_twin(twin: Twin) -> str:
     if not twin.mutual:
         return f"{twin.follows!r} follows from {twin.known!r}: each value of {twin.known!r} has one of {twin.follows!r}"
     if not twin.differing:

@@ -16,7 +16,7 @@ from mapdag.data.preparation import declared_in
 from mapdag.data.problems import unknown_names
 from mapdag.data.proposal import code_for, command_for, options_for, repaired
 from mapdag.data.rows import read_weights
-from mapdag.data.source import Source, open_source
+from mapdag.data.source import Source, names_in, open_source
 from mapdag.errors import DataError
 from mapdag.tables import Column, Table, Tabular, paragraphs
 from mapdag.wording import plural
@@ -203,10 +203,10 @@ def check(
     <BLANKLINE>
     md.learn(df, weights="Freq")
     """
-    dropped = _names(drop)
+    dropped = names_in(drop)
     declared = os.fspath(levels) if isinstance(levels, os.PathLike) else levels
     given: dict[str, Any] = {"levels": declared, "weights": weights, "drop": dropped}
-    given |= {"missing_values": _names(missing_values), "separator": separator, "encoding": encoding}
+    given |= {"missing_values": _texts(missing_values), "separator": separator, "encoding": encoding}
     source = open_source(table, separator, encoding)
     unknown = [name for name in dropped if name not in source.names]
     if unknown:
@@ -242,7 +242,7 @@ def check(
     )
 
 
-def _names(given: str | Iterable[Any]) -> list[str]:
+def _texts(given: str | Iterable[Any]) -> list[str]:
     return [given] if isinstance(given, str) else [text_of(value) for value in given]
 
 

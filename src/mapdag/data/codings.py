@@ -111,6 +111,16 @@ def edges_of(levels: Sequence[str]) -> tuple[float, ...] | None:
     return edges[""] if edges.labels("") == tuple(levels[: len(ends)]) else None
 
 
+def coding_of(levels: Sequence[str]) -> Coding:
+    """Return what levels stand for, by their names alone: intervals, or text.
+
+    >>> coding_of(("[0,40]", "(40,90]")).edges, coding_of(("low", "high"))
+    ((0.0, 40.0, 90.0), Coding(type='text', edges=None))
+    """
+    edges = edges_of(levels)
+    return TEXT if edges is None else Coding("float", edges)
+
+
 def cuts_of(codings: Mapping[str, Coding]) -> Cuts:
     """Return where columns were cut, those that were."""
     return Cuts({name: coding.edges for name, coding in codings.items() if coding.edges is not None})

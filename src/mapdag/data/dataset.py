@@ -15,7 +15,7 @@ from mapdag.data.problems import listed, rows_text, unknown_names
 from mapdag.data.rows import Weights, check_weights, distinct_rows
 from mapdag.errors import DataError, ParameterError
 from mapdag.tables import Column, Table, Tabular
-from mapdag.wording import plural
+from mapdag.wording import free_name, plural
 
 if TYPE_CHECKING:
     import polars as pl
@@ -348,12 +348,9 @@ class Dataset(Tabular):
 
     def _shown(self) -> Table:
         """Return the first rows of the first columns."""
-        head = self.select(self.names[:_SHOWN_COLUMNS]).to_table(_SHOWN_ROWS, weights=self._free_name("weight"))
+        head = self.select(self.names[:_SHOWN_COLUMNS]).to_table(_SHOWN_ROWS, weights=free_name("weight", self.levels))
         more = self.n_columns - _SHOWN_COLUMNS
         return replace(head, title=repr(self), notes=[f"... and {plural(more, 'more column')}"] if more > 0 else ())
-
-    def _free_name(self, name: str) -> str:
-        return self._free_name(f"{name}_") if name in self.levels else name
 
     def _weights_name(self, name: str) -> str:
         if name in self.levels:

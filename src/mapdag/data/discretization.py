@@ -72,12 +72,12 @@ class Discretizer:
             return cls(columns=dict(option)).checked(names)
         if isinstance(option, Mapping):
             ways = {str(name): _way(str(name), way) for name, way in option.items()}
-            uncut = frozenset(name for name, way in ways.items() if way is None)
-            columns = {name: way for name, way in ways.items() if way is not None}
-            default = None if _OTHERS in names else columns.pop(_OTHERS, None)
+            default = None if _OTHERS in names else ways.pop(_OTHERS, None)
             if isinstance(default, tuple):
                 raise ParameterError(f'discretize: "{_OTHERS}" needs a method, since cut points are of one column')
-            return cls(default, columns, uncut - {_OTHERS} if _OTHERS not in names else uncut).checked(names)
+            uncut = frozenset(name for name, way in ways.items() if way is None)
+            columns = {name: way for name, way in ways.items() if way is not None}
+            return cls(default, columns, uncut).checked(names)
         raise ParameterError(f"discretize must be a method, a mapping from columns or Cuts, got {option!r}")
 
     def knowing(self, edges: Mapping[str, tuple[float, ...]]) -> Discretizer:

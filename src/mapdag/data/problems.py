@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from mapdag.errors import DataError, MapdagWarning, Setting
-from mapdag.wording import shortened
+from mapdag.wording import named, shortened
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,9 +39,7 @@ def listed(items: Iterable[object], limit: int = _SHOWN_COLUMNS) -> str:
     >>> listed(["a", "b", "c"], limit=2)
     "'a', 'b' and 1 more"
     """
-    texts = [quoted(item) for item in items]
-    more = f" and {len(texts) - limit:,} more" if len(texts) > limit else ""
-    return ", ".join(texts[:limit]) + more
+    return named([quoted(item) for item in items], limit)
 
 
 def rows_text(mask: NDArray[np.bool_], rows: NDArray[np.intp] | None = None) -> str:

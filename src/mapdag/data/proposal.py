@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -14,7 +13,8 @@ import numpy as np
 from mapdag.data.judgement import bins_for
 from mapdag.data.problems import way_with_missing
 from mapdag.data.reader import read
-from mapdag.errors import DataError, MapdagWarning, Setting
+from mapdag.errors import DataError, Setting
+from mapdag.notices import unsaid
 
 if TYPE_CHECKING:
     from mapdag.data.advice import Fact
@@ -58,8 +58,7 @@ def repaired(held: Source, options: dict[str, Any], numeric: Sequence[str]) -> t
         if "drop" in trial:
             trial["drop"] = [name for name in trial["drop"] if name in there]
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", MapdagWarning)
+            with unsaid():
                 read(replace(held, parts=list(held.parts)), **trial)
         except DataError as error:
             more = _with_remedy(options, error.remedy, numeric)

@@ -123,7 +123,7 @@ class Twin:
 
 
 def twins(columns: Mapping[str, NDArray[Any]]) -> list[Twin]:
-    """Find columns that say the same, nearly the same, or follow from another; given as codes, -1 where missing."""
+    """Find columns that say the same, nearly the same, or follow from another; given as positions, by row."""
     names = list(columns)[:_PAIRED]
     n_rows = len(columns[names[0]]) if names else 0
     rows = np.arange(n_rows) if n_rows <= _SAMPLE else np.linspace(0, n_rows - 1, _SAMPLE).astype(np.intp)

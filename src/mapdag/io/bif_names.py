@@ -34,7 +34,7 @@ _KEYWORD = re.compile(
 )  # which pgmpy (1.1) takes for a row of numbers, even inside a name
 
 
-def is_word(text: str) -> bool:
+def _is_word(text: str) -> bool:
     """Tell whether a text is a word that is none of the format's own."""
     return _WORD.fullmatch(text) is not None and text not in _RESERVED
 
@@ -42,8 +42,8 @@ def is_word(text: str) -> bool:
 #: What both pgmpy and pyAgrum read: words of ASCII characters, and whole numbers as labels; nothing in quotation marks.
 BIF = Alphabet(
     "BIF",
-    name=lambda text: is_word(text) and not _KEYWORD.search(text),
-    label=lambda text: is_word(text) or _NUMBER.fullmatch(text),
+    name=lambda text: _is_word(text) and not _KEYWORD.search(text),
+    label=lambda text: _is_word(text) or _NUMBER.fullmatch(text),
 )
 
 

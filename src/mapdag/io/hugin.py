@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from mapdag.graphs.text import error_at
-from mapdag.io.bif_names import is_word
+from mapdag.io.bif_names import BIF
 from mapdag.io.drafts import Draft
 from mapdag.io.notes import read_notes
 from mapdag.io.portable import Alphabet, Portable, portable
@@ -25,11 +25,11 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _RESERVED = frozenset({"net", "node", "potential", "states", "data", "class", "discrete", "continuous", "label"})
 _TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|%[^\n]*|[{}()=;|]|[^\s{}()=;|"%]+')
 
-#: Identifiers; of labels, which are quoted, what pgmpy and pyAgrum read. pgmpy (1.1) finds a "node " within "unode ".
+#: Identifiers; labels, which are quoted, as in BIF. pgmpy (1.1) finds a "node " within "unode ".
 NET = Alphabet(
     "NET",
     name=lambda text: _NAME.fullmatch(text) and text not in _RESERVED and not text.endswith("node"),
-    label=lambda text: is_word(text) or re.fullmatch(r"[+-]?[0-9]+", text),
+    label=BIF.label,
     in_names="",
 )
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mapdag.data.codings import TEXT, Coding, edges_of
+from mapdag.data.codings import TEXT, Coding, coding_of
+from mapdag.data.columns import from_objects
 from mapdag.data.labels import text_of
 from mapdag.errors import MissingExtraError, NetworkError
 from mapdag.graphs import CPDAG, DAG
@@ -109,10 +109,6 @@ def _table(cpd: Any, states: Mapping[str, list[Any]], dag: DAG) -> Floats:
 
 
 def _coding(states: Sequence[Any], labels: Sequence[str]) -> Coding:
-    """Return what states are, if all are the same kind of thing."""
-    if all(isinstance(state, bool | np.bool_) for state in states):
-        return Coding("boolean")
-    if all(isinstance(state, numbers.Real) and not isinstance(state, bool | np.bool_) for state in states):
-        return Coding("integer" if all(isinstance(state, numbers.Integral) for state in states) else "float")
-    edges = edges_of(labels)
-    return TEXT if edges is None else Coding("float", edges)
+    """Return what states are, if all are the same kind of thing: as the values of a column."""
+    coding = from_objects("states", states).coding
+    return coding_of(labels) if coding == TEXT else coding

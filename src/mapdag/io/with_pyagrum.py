@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mapdag.data.codings import TEXT, Coding, edges_of
+from mapdag.data.codings import TEXT, Coding, coding_of
 from mapdag.data.labels import text_of
 from mapdag.errors import MissingExtraError, ParameterError
 from mapdag.graphs import DAG
@@ -113,5 +113,4 @@ def _meaning(gum: ModuleType, variable: Any) -> tuple[list[str], Coding]:
         first, *inner, last = variable.ticks()
         # Its intervals are closed on the left, ours on the right.
         return labels, Coding("float", (first, *(math.nextafter(tick, -math.inf) for tick in inner), last))
-    edges = edges_of(labels)
-    return labels, TEXT if edges is None else Coding("float", edges)
+    return labels, coding_of(labels)

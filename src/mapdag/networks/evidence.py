@@ -6,7 +6,6 @@ of a pandas categorical; of a column that was cut, any number.
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -45,12 +44,8 @@ def level_code(
     """
     if is_missing(value):
         raise ParameterError(f"{node!r} must have a level, got {value!r}; leave out nodes about which nothing is known")
-    match = Matcher(levels[node])
-    code = match(text_of(value))
-    if code is None and isinstance(value, bool | np.bool_ | numbers.Real) and value in (0, 1):
-        # Whether a column of yes and no came as numbers or as truth values is an accident.
-        texts = ("True", "1") if value else ("False", "0")
-        code = next((code for code in map(match, texts) if code is not None), None)
+    # Whether a column of yes and no came as numbers or as truth values is an accident; text is what it says.
+    code = Matcher(levels[node], truths=not isinstance(value, str))(text_of(value))
     edges = codings.get(node, TEXT).edges
     if code is None and edges is not None and not isinstance(value, bool | np.bool_):
         code = _interval(node, value, levels[node], edges)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from mapdag.networks.elimination import Order, best_order, check_capacity
-from mapdag.networks.factors import Families, indicator
+from mapdag.networks.factors import CALL, Families, indicator
 from mapdag.networks.propagation import Beliefs, calibrate
 from mapdag.networks.questions import MAX_ENTRIES
 
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 
 _BLOCK = 2**22
 """Entries of all tables together, times rows, that are computed at a time: 32 MiB."""
-
-_CALL = 12_000
-"""What a family costs, however few the rows, in entries of tables."""
 
 
 class Group(NamedTuple):
@@ -84,7 +81,7 @@ def _groups(families: Families, known: NDArray[np.bool_]) -> Iterator[Group]:
     """Take all rows together if that is cheaper than by which nodes they know, else one such pattern after another."""
     patterns, which = np.unique(np.packbits(known, axis=0), axis=1, return_inverse=True)
     together = _group(families, np.arange(known.shape[1]), np.asarray(known.all(axis=1)))
-    apart = patterns.shape[1] * len(families.cards) * _CALL
+    apart = patterns.shape[1] * len(families.cards) * CALL
     if together.order.largest <= MAX_ENTRIES and together.order.total * known.shape[1] <= apart:
         yield together
         return

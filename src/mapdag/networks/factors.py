@@ -26,6 +26,9 @@ Codes: TypeAlias = "NDArray[np.integer[Any]]"
 SMALL = 2.0**-100
 """Tables whose largest entry is below this are scaled: far from the smallest number, of which there are few digits."""
 
+CALL = 12_000
+"""What a family costs, however few the rows, in entries of tables: where it pays to take rows together."""
+
 NOTHING: Floats = np.zeros(1)
 """The log of one, for all rows."""
 

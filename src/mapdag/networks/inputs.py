@@ -35,6 +35,12 @@ class _Like:
     cuts: Mapping[str, tuple[float, ...]]
     gaps: bool
 
+    @classmethod
+    def of(cls, network: BayesianNetwork, nodes: Sequence[str], *, gaps: bool) -> _Like:
+        """Take them from some nodes of a network."""
+        cuts = {node: edges for node, edges in network.cuts.items() if node in nodes}
+        return cls({node: _at_least_two(network.levels[node]) for node in nodes}, cuts, gaps)
+
 
 @dataclass(frozen=True)
 class Evidence:
@@ -99,7 +105,7 @@ def needed_columns(
         if not gaps:
             _refuse_missing(nodes, data.names)
         return as_dataset(data, **reading)
-    source = _readable_twice(data)
+    source = readable_again(data)
     table = open_source(source, reading.get("separator"), reading.get("encoding"))
     if gaps:
         nodes = [node for node in nodes if node in set(table.names)]
@@ -111,10 +117,7 @@ def needed_columns(
     used = {*nodes, counted} if isinstance(counted, str) else set(nodes)
     others = [name for name in dict.fromkeys(table.names) if name not in used]
     del table
-    like = None
-    if network is not None:
-        cuts = {node: edges for node, edges in network.cuts.items() if node in nodes}
-        like = _Like({node: _at_least_two(network.levels[node]) for node in nodes}, cuts, gaps)
+    like = None if network is None else _Like.of(network, nodes, gaps=gaps)
     # A network that was learned with a level for missing values has one for them now.
     missing: Literal["level", "error"] = "error" if network is None else "level"
     given: ReadingOptions = {"like": like, "missing": missing, **reading, "drop": others}
@@ -172,8 +175,8 @@ def _refuse_missing(nodes: Sequence[str], columns: Sequence[str]) -> None:
         )
 
 
-def _readable_twice(data: Any) -> Any:
-    """Return the table in a form that can be read again: once for the names of its columns, then for those needed."""
+def readable_again(data: Any) -> Any:
+    """Return the table in a form that can be read as often as needed: what is open, or a pipe, is taken in now."""
     if isinstance(data, str | os.PathLike):
         path = Path(data)
         return path.read_bytes() if path.exists() and not path.is_file() and not path.is_dir() else data

@@ -19,8 +19,8 @@ from mapdag.graphs.structure import moral
 from mapdag.networks.cpts import Floats, refuse_undefined
 from mapdag.networks.elimination import Order, best_order, check_capacity, run
 from mapdag.networks.evidence import decoded
-from mapdag.networks.factors import Factor, Families, indicator, normalised, onto
-from mapdag.networks.inputs import Evidence, rows_as_evidence
+from mapdag.networks.factors import CALL, Factor, Families, indicator, normalised, onto
+from mapdag.networks.inputs import Evidence, readable_again, rows_as_evidence
 from mapdag.networks.propagation import first_best
 from mapdag.networks.questions import MAX_ENTRIES
 
@@ -47,9 +47,6 @@ _FEW = 64
 _LARGE = 64
 """Entries of a table above which it pays to look for rows with equal evidence."""
 
-_CALL = 12_000
-"""What a family of a part costs, however few its rows, in entries of tables."""
-
 
 class Part(NamedTuple):
     """Rows for which the same part of the network matters."""
@@ -71,7 +68,7 @@ class Rows(NamedTuple):
 def predict_proba(network: BayesianNetwork, data: Any, node: str) -> Floats:
     """Return the distribution of one node in every row, given what is known of the others."""
     target = network.dag.index.position(node)
-    evidence = _evidence(network, data, node)
+    evidence = _evidence(network, readable_again(data), node)
     families = Families(network)
     rows = _by_position(network, families, evidence, target)
     parts = list(_parts(network, rows, target))
@@ -98,7 +95,7 @@ def predict(network: BayesianNetwork, data: Any, node: str) -> NDArray[Any]:
             f"{rows_text(impossible)} cannot happen whatever the level of {node!r}, so there is nothing to predict; "
             "predict_proba marks them with NaN"
         )
-    return decoded(network.levels[node], network.codings.get(node, TEXT), first_best(0, probabilities.T))
+    return decoded(network.levels[node], network.codings.get(node, TEXT), first_best(probabilities.T))
 
 
 def _evidence(network: BayesianNetwork, data: Any, node: str) -> Evidence:
@@ -179,7 +176,7 @@ def _joined(families: Families, rows: Rows, parts: list[Part], target: int) -> P
     members_of = sorted({member for i in together for member in families.members(i)})
     partly = [i for i in members_of if not rows.known[i, where].all()]
     joined = Part(where, together, partly, mixed=True)
-    apart = sum(len(part.families) for part in small) * _CALL
+    apart = sum(len(part.families) for part in small) * CALL
     order = _order(families, joined, target)
     return joined if order.largest <= MAX_ENTRIES and order.total * len(where) < apart else None
 

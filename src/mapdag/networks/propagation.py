@@ -100,8 +100,8 @@ def _at(factor: Factor, node: int, codes: Mapping[int, Codes]) -> Floats:
     return values[where]
 
 
-def first_best(_: int, weights: Floats) -> NDArray[np.intp]:
-    """Return the first of the best levels in every row."""
+def first_best(weights: Floats) -> NDArray[np.intp]:
+    """Return the first of the best levels, which are on the first axis, in every row."""
     return np.argmax(weights >= weights.max(axis=0) * (1 - TIE), axis=0)
 
 
@@ -157,7 +157,7 @@ def most_probable(network: BayesianNetwork, evidence: Mapping[str, Any], max_ent
     found = run(case.factors, case.order.nodes, largest=True)
     refuse_impossible(found.log)
     codes = dict(case.known)
-    decide(found, first_best, codes)
+    decide(found, lambda _, weights: first_best(weights), codes)
     log_evidence = log_probability(network, evidence, max_entries)
     return Explanation(_labels(network, network.nodes, codes), float(found.log[0]), log_evidence)
 

@@ -1,6 +1,6 @@
 """Posterior scores: prior + likelihood, their notation, and the score of a whole graph. Search is unknown here."""
 
-from mapdag.objective.notation import DEFAULT, LIKELIHOODS, PRIORS, parse
+from mapdag.objective.notation import DEFAULT, LIKELIHOODS, PRIORS, Goal, parse, parse_all
 from mapdag.objective.scoring import Score, align, score
 from mapdag.objective.support import USUAL, ThinFamily, most_configurations, thin_families, thin_sentence
 
@@ -9,11 +9,13 @@ __all__ = [
     "LIKELIHOODS",
     "PRIORS",
     "USUAL",
+    "Goal",
     "Score",
     "ThinFamily",
     "align",
     "most_configurations",
     "parse",
+    "parse_all",
     "score",
     "thin_families",
     "thin_sentence",

@@ -9,10 +9,10 @@ import ast
 import inspect
 import re
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeAlias
 
 from mapdag.contracts import Likelihood, Objective, Prior
 from mapdag.errors import NotationError, ParameterError
@@ -28,11 +28,14 @@ LIKELIHOODS: Mapping[str, Callable[..., Likelihood]] = MappingProxyType(
 )
 DEFAULT = Support() + MU(c=1) + BDs(alpha=1)
 
+#: What an objective may be given as.
+Goal: TypeAlias = "str | Objective | Likelihood"
+
 _QUOTED = r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'"  # a text in quotes, in which all is as it stands
 _EXPECTED = f"expected a prior ({', '.join(PRIORS)}) or a likelihood ({', '.join(LIKELIHOODS)})"
 
 
-def parse(text: str | Objective | Likelihood) -> Objective:
+def parse(text: Goal) -> Objective:
     """Read an objective: priors and one likelihood, joined by ``+``; a bare likelihood means the uniform prior.
 
     Names may be written in any case; numbers may be fractions.
@@ -56,6 +59,17 @@ def parse(text: str | Objective | Likelihood) -> Objective:
             f"got {text!r}{score_hint(text)}"
         )
     return _Reader(text).objective()
+
+
+def parse_all(given: Goal | Sequence[Goal]) -> tuple[tuple[Objective, ...], bool]:
+    """Read one objective or several, and tell whether there were several.
+
+    >>> parse_all("BIC"), parse_all(["BIC", "AIC"])
+    (((U+BIC,), False), ((U+BIC, U+AIC), True))
+    """
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        return (parse(given),), False
+    return tuple(parse(each) for each in given), True
 
 
 class _Reader:

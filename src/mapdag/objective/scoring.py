@@ -10,21 +10,18 @@ from typing import TYPE_CHECKING, Any, overload
 from mapdag.data import ReadingOptions, as_dataset
 from mapdag.errors import GraphError
 from mapdag.families import FamilyScores
-from mapdag.objective.notation import DEFAULT, parse
+from mapdag.objective.notation import DEFAULT, parse_all
 from mapdag.objective.support import thin_families
 from mapdag.public import public
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import TypeAlias
 
     from typing_extensions import Self, Unpack
 
-    from mapdag.contracts import Likelihood, Objective
     from mapdag.data import Dataset
     from mapdag.graphs import DAG
-
-    Goal: TypeAlias = "str | Objective | Likelihood"
+    from mapdag.objective.notation import Goal
 
 
 class Score(float):
@@ -87,8 +84,7 @@ def score(
     >>> round(math.exp(result), 4)
     0.0006
     """
-    several = isinstance(objective, Sequence) and not isinstance(objective, str)
-    goals = [parse(each) for each in (objective if several else [objective])]  # type: ignore[union-attr,arg-type]
+    goals, several = parse_all(objective)
     table = as_dataset(data, **reading)
     align(dag, table)
     likelihoods = list(dict.fromkeys(goal.likelihood for goal in goals))

@@ -13,7 +13,7 @@ from mapdag.data.labels import label_list, ordered
 from mapdag.data.meanings import ReadOptions, meanings_of
 from mapdag.data.problems import listed, rows_text
 from mapdag.errors import DataError, ParameterError, Setting
-from mapdag.networks.inputs import rows_as_evidence
+from mapdag.networks.inputs import readable_again, rows_as_evidence
 from mapdag.predictions.measures import Metrics, codes_of
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ def evaluate(network: BayesianNetwork, data: Any, target: str) -> Metrics:
     0.998
     """
     network.dag.index.position(target)  # an unknown name gets a suggestion
+    data = readable_again(data)
     found = rows_as_evidence(data, [target], network)
     if target not in found.codes:
         raise DataError(f"the data have no column {target!r} to judge predictions by")
@@ -129,7 +130,7 @@ def metrics(
             f"probabilities must have as many rows as actual ({len(column.index):,}), got {len(table):,}"
         )
     _check_probabilities(table)
-    return Metrics(names, codes_of(actual, names, "actual"), table, _checked_weights(weights, len(table)))
+    return Metrics(names, codes_of(column, names), table, _checked_weights(weights, len(table)))
 
 
 def _check_probabilities(table: Floats) -> None:

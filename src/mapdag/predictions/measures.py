@@ -25,6 +25,8 @@ from mapdag.tables import SHOWN, Column, Table, Tabular
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from mapdag.data.columns import Column as Values
+
     Floats = NDArray[np.float64]
 
 _FIGURES = {
@@ -253,7 +255,7 @@ class Metrics(Tabular):
         return np.array([self.roc(level).auc for level in self.levels])
 
     def _code(self, level: Any) -> int:
-        (code,) = codes_of([level], self.levels, "level")
+        (code,) = codes_of(from_any("level", [level]), self.levels)
         if code == MISSING_CODE:
             raise DataError(f"level has the value {level!r}, but the levels are {listed(self.levels)}")
         return int(code)
@@ -268,15 +270,16 @@ def most_probable(probabilities: Floats) -> NDArray[np.intp]:
     array([ 1,  0, -1])
     """
     impossible = np.isnan(probabilities[:, 0])
-    best = first_best(0, np.where(impossible[:, np.newaxis], 0.0, probabilities).T)
+    best = first_best(np.where(impossible[:, np.newaxis], 0.0, probabilities).T)
     return np.where(impossible, -1, best)
 
 
-def codes_of(values: Any, levels: tuple[str, ...], what: str) -> NDArray[np.intp]:
-    """Return the codes of values that are levels; -1 where they are missing."""
-    column = from_any(what, values)
+def codes_of(column: Values, levels: tuple[str, ...]) -> NDArray[np.intp]:
+    """Return the codes of values that are levels, by row; -1 where they are missing."""
     codes = codes_by_position(column, levels)
     unknown = np.flatnonzero(codes == NO_LEVEL)
     if len(unknown):
-        raise DataError(f"{what} has the value {column.labels[unknown[0]]!r}, but the levels are {listed(levels)}")
+        raise DataError(
+            f"{column.name} has the value {column.labels[unknown[0]]!r}, but the levels are {listed(levels)}"
+        )
     return codes[column.index]

@@ -10,7 +10,7 @@ from mapdag.report.charts import spark
 from mapdag.report.families import FamilyTable, shown_levels
 from mapdag.report.html import Content, tag
 from mapdag.report.parts import Heading, Row, Sortable, bar, number, table, warning
-from mapdag.wording import plural
+from mapdag.wording import named, plural
 
 if TYPE_CHECKING:
     from mapdag.data import Dataset
@@ -87,15 +87,15 @@ def data_section(data: Dataset, known: Sequence[FamilyFacts]) -> Content:
         said.append(
             warning(
                 f"{plural(total, 'declared level')} in {plural(len(never), 'column')} never observed: "
-                f"{_named(list(never))}. They count as levels in every score."
+                f"{named(list(never), _NAMED)}. They count as levels in every score."
             )
         )
     if sparse:
         said.append(
             warning(
-                f"{plural(len(sparse), 'family').replace('familys', 'families')} with fewer than half of the parents' "
-                f"configurations observed: {_named([f.node for f in sparse])}. BDs spreads its prior over the observed "
-                "ones only; BDeu over all of them."
+                f"{plural(len(sparse), 'family')} with fewer than half of the parents' configurations observed: "
+                f"{named([f.node for f in sparse], _NAMED)}. BDs spreads its prior over the observed ones only; BDeu "
+                "over all of them."
             )
         )
     columns = [
@@ -120,7 +120,7 @@ def _family_row(data: Dataset, family: FamilyFacts, never: tuple[str, ...]) -> R
     counts = data.observed(family.node)
     shares = (counts / max(counts.sum(), 1)).tolist()
     levels = sorted(zip(shares, data.levels[family.node], strict=True), key=lambda pair: -pair[0])
-    told = _named([f"{level} {share:.1%}" for share, level in levels])
+    told = named([f"{level} {share:.1%}" for share, level in levels], _NAMED)
     seen = family.table.q_obs / family.table.q
     return [
         family.node,
@@ -128,18 +128,13 @@ def _family_row(data: Dataset, family: FamilyFacts, never: tuple[str, ...]) -> R
         Sortable(
             spark(shares if len(shares) <= _COLUMNS else [share for share, _ in levels[:_COLUMNS]], told), max(shares)
         ),
-        Sortable(_named(list(never)), len(never)),
+        Sortable(named(never, _NAMED), len(never)),
         Sortable(len(family.parents), len(family.parents)),
         Sortable(_many(family.table.q), min(float(min(family.table.q, 10**300)), 1e300)),
         bar(seen, f"{family.table.q_obs:,}", "warn" if family.is_half_empty else ""),
         number(family.rows_per_configuration, 1),
         number(family.score, 1),
     ]
-
-
-def _named(names: list[str]) -> str:
-    rest = len(names) - _NAMED
-    return ", ".join(names[:_NAMED]) + (f" and {rest:,} more" if rest > 0 else "")
 
 
 def _many(q: int) -> str:

@@ -10,10 +10,9 @@ from mapdag.counts import Counter
 from mapdag.families import Criterion
 from mapdag.notices import warn
 from mapdag.objective import most_configurations, thin_families
+from mapdag.wording import named
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from mapdag.contracts import Objective
     from mapdag.data import Dataset
     from mapdag.graphs import DAG
@@ -43,8 +42,8 @@ def criterion_of(objective: Objective, data: Dataset, rules: Rules) -> Criterion
                 waived.append(f"{data.names[node]} ({data.total / observed:.2g} rows per configuration)")
     if waived:
         warn(
-            f"required arcs spread rows more thinly than Support({support:g}) allows, and win: {_listed(waived)}; "
-            "their other parents may not make it worse",
+            f"required arcs spread rows more thinly than Support({support:g}) allows, and win: "
+            f"{named(waived, _NAMED)}; their other parents may not make it worse",
         )
     return Criterion(objective.likelihood, tuple(limits))
 
@@ -65,11 +64,6 @@ def supported_start(start: DAG, objective: Objective, data: Dataset, rules: Rule
         return start
     warn(
         f"the start graph spreads rows more thinly than Support({support:g}) allows: the parents of "
-        f"{_listed(dropped)} are left out of it",
+        f"{named(dropped, _NAMED)} are left out of it",
     )
     return type(start)(start.nodes, arcs)
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from mapdag.data import ReadingOptions, as_dataset, split_options
 from mapdag.errors import ParameterError, Setting
-from mapdag.objective import DEFAULT, parse
+from mapdag.objective import DEFAULT, parse, parse_all
 from mapdag.progress import OnProgress, shown
 from mapdag.public import public
 from mapdag.search.canonical.columns import canonical_order
@@ -24,17 +24,13 @@ from mapdag.search.frame.options import Options
 from mapdag.search.orders.search import search_orders
 
 if TYPE_CHECKING:
-    from typing import TypeAlias
-
     from typing_extensions import Unpack
 
-    from mapdag.contracts import Likelihood, Objective
     from mapdag.counts import Engine
     from mapdag.data import Dataset
     from mapdag.graphs import DAG
+    from mapdag.objective import Goal
     from mapdag.search.frame.result import Result
-
-    Goal: TypeAlias = "str | Objective | Likelihood"
 
 SEARCHES: Mapping[str, Callable[..., Result]] = MappingProxyType(
     {"orders": search_orders, "hc": climb_hills, "tabu": walk_tabu, "exact": search_exactly}
@@ -218,8 +214,7 @@ def learn(
     """
     reading, searching = split_options(options)
     plan = Plan.make(**searching)
-    several = isinstance(objective, Sequence) and not isinstance(objective, str)
-    goals = [parse(each) for each in (objective if several else [objective])]  # type: ignore[union-attr,arg-type]
+    goals, several = parse_all(objective)
     found = plan.run(as_dataset(data, **reading), goals)
     return found if several else found[0]
 

@@ -276,8 +276,4 @@ class BayesianNetworkClassifier(ClassifierMixin, TakesTables):  # type: ignore[m
         """Return the part of the graph that matters for the target, if that is wanted."""
         if not self.prune:
             return dag
-        blanket = set(dag.markov_blanket(self.target_)) | {self.target_}
-        return type(dag)(
-            [node for node in dag.nodes if node in blanket],
-            [(start, end) for start, end in dag.arcs if {start, end} <= blanket],
-        )
+        return dag.subgraph([self.target_, *dag.markov_blanket(self.target_)])

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
+from mapdag.data.judgement import FEW
 from mapdag.data.labels import are_integral
 from mapdag.data.meanings import MISSING_CODE, MISSING_LEVELS, NO_LEVEL, ReadOptions, codes_by_position, meanings_of
 from mapdag.data.source import open_source
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 
     from mapdag.data.columns import Column
     from mapdag.networks import BayesianNetwork
-
-_FEW = 10  # distinct whole numbers up to which they are taken as categories
 
 
 class TakesTables(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -77,7 +76,7 @@ class Survey:
         numbers = numbers[~np.isnan(numbers)]
         if len(used) < 2:
             self.constant.append(column.name)
-        elif len(numbers) > 1 and (len(numbers) > _FEW or not are_integral(numbers)):
+        elif len(numbers) > 1 and (len(numbers) > FEW or not are_integral(numbers)):
             self.numeric.append(column.name)
 
 

@@ -54,6 +54,8 @@ OPTIONS = _words(
     columns="cols variables features",
 )
 
+_NO_TESTS = "there are no tests of independence here: graphs are found by their scores"
+
 #: Words whose meaning is not quite that of an option here, or that nothing here stands for.
 REMARKS = MappingProxyType(
     {
@@ -65,14 +67,11 @@ REMARKS = MappingProxyType(
         "cache": "scores of families are always kept; leave it out",
         "optimized": "there is nothing to switch off; leave it out",
         "epsilon": "a search goes on as long as anything gains; max_iter= and time_limit= end it earlier",
-        "ci_test": "there are no tests of independence here: graphs are found by their scores",
-        "test": "there are no tests of independence here: graphs are found by their scores",
-        "significance_level": "there are no tests of independence here: graphs are found by their scores",
-        "max_cond_vars": "there are no tests of independence here: graphs are found by their scores",
+        **dict.fromkeys(("ci_test", "test", "significance_level", "max_cond_vars"), _NO_TESTS),
         "return_type": "a Result has both: .dag and .cpdag",
         "root_node": "there are no trees here: max_parents=1 gives forests",
-        "class_node": "there is no naive Bayes here: give its arcs to mapdag.DAG, and that to mapdag.fit",
-        "loss": "objectives are compared by the log-likelihood of held-out rows",
+        "class_node": 'mapdag.sklearn.BayesianNetworkClassifier(structure="naive") is naive Bayes',
+        "loss": "objectives are compared by the log-likelihood of held-out rows; with target=, by predictions, too",
         "runs": "one run of all folds; other folds by another seed=",
         "algorithm_args": "give the options themselves",
         "undirected": "classes of equivalent graphs are counted anyway",
@@ -130,51 +129,47 @@ ESTIMATORS = _table(
 )
 
 #: Names of functions and classes elsewhere, and the line that does the same here.
-NAMES = MappingProxyType(
-    {
-        word: here
-        for here, words in {
-            "mapdag.hill_climb(data)": "hc HillClimbSearch HillClimb greedy_search useGreedyHillClimbing",
-            "mapdag.learn(data)": "structure_learning BNLearner GES ges PC pc gs iamb mmhc rsmax2 StructureEstimator "
-            "fit_structure learn_structure pc_stable",
-            'mapdag.learn(data, search="exact")': "ExhaustiveSearch exhaustive_search",
-            "mapdag.tabu(data)": "TabuSearch tabu_search useLocalSearchWithTabuList",
-            "mapdag.fit(dag, data)": "bn_fit bnfit parameter_learning MaximumLikelihoodEstimator BayesianEstimator "
-            "custom_fit TabularCPD learnParameters",
-            "mapdag.read(file)": "read_csv read_table read_parquet read_excel read_data DataFrame load_data",
-            "mapdag.read_network(file)": "BIFReader XMLBIFReader UAIReader NETReader read_bif read_net loadBN load "
-            "load_network import_bif",
-            "mapdag.write_network(network, file)": "BIFWriter XMLBIFWriter UAIWriter NETWriter write_bif write_net "
-            "saveBN save save_network export_bif",
-            "mapdag.bootstrap(data)": "boot_strength bn_boot arc_strength custom_strength bootstrap_strength",
-            "mapdag.bootstrap(data).averaged()": "averaged_network averaged",
-            "mapdag.cross_validate(data, objectives)": "bn_cv cross_val_score crossvalidate cv",
-            "mapdag.arc_posteriors(data)": "arc_posterior edge_posteriors",
-            "mapdag.score(dag, data, objective)": "structure_score get_score logLik BIC_score network_score",
-            "mapdag.BDeu()": "BDeuScore BDE bde BDeuscore",
-            "mapdag.BDs()": "BDsScore bds",
-            "mapdag.K2()": "K2Score",
-            "mapdag.BIC()": "BicScore BICScore",
-            "mapdag.AIC()": "AICScore AicScore",
-            "mapdag.LogLik()": "LogLikelihoodScore LogLikelihood",
-            "mapdag.BayesianNetwork": "BayesNet BayesianModel DiscreteBayesianNetwork BN BayesNetwork bn",
-            "mapdag.BayesianNetwork.query(nodes, evidence)": "VariableElimination LazyPropagation BeliefPropagation "
-            "cpquery cpdist querygrain query inference getPosterior",
-            "mapdag.BayesianNetwork.sample(n)": "rbn BayesianModelSampling generateSample simulate sample",
-            "mapdag.DAG(nodes, arcs)": "empty_graph Graph graph digraph DiGraph",
-            "mapdag.DAG.from_modelstring(text)": "model2network model_string modelstring",
-            "mapdag.DAG.to_cpdag()": "cpdag EssentialGraph PDAG vstructs dag2cpdag dag_to_cpdag",
-            "mapdag.random_dag(n)": "random_graph random_bn generate_random_dag",
-            "mapdag.shd(a, b)": "SHD structural_hamming_distance",
-            "mapdag.compare(target, current)": "GraphicalBNComparator compare_graphs",
-            "mapdag.kl_divergence(p, q)": "KL kl ExactBNdistance kldistance",
-            "mapdag.network(name)": "get_example_model load_model example_model get_example bnrep",
-            "mapdag.read_arcs(file)": "read_edges read_edgelist arcs",
-            "mapdag.DAG.plot()": "graphviz_plot plot showBN show",
-            "mapdag.discretize(data)": "discretise Discretizer discretizer DiscreteTypeProcessor",
-            "mapdag.alpha_star(dag, data)": "alpha_opt optimal_alpha",
-        }.items()
-        for word in words.split()
+NAMES = _table(
+    **{
+        "mapdag.hill_climb(data)": "hc HillClimbSearch HillClimb greedy_search useGreedyHillClimbing",
+        "mapdag.learn(data)": "structure_learning BNLearner GES ges PC pc gs iamb mmhc rsmax2 StructureEstimator "
+        "fit_structure learn_structure pc_stable",
+        'mapdag.learn(data, search="exact")': "ExhaustiveSearch exhaustive_search",
+        "mapdag.tabu(data)": "TabuSearch tabu_search useLocalSearchWithTabuList",
+        "mapdag.fit(dag, data)": "bn_fit bnfit parameter_learning MaximumLikelihoodEstimator BayesianEstimator "
+        "custom_fit TabularCPD learnParameters",
+        "mapdag.read(file)": "read_csv read_table read_parquet read_excel read_data DataFrame load_data",
+        "mapdag.read_network(file)": "BIFReader XMLBIFReader UAIReader NETReader read_bif read_net loadBN load "
+        "load_network import_bif",
+        "mapdag.write_network(network, file)": "BIFWriter XMLBIFWriter UAIWriter NETWriter write_bif write_net "
+        "saveBN save save_network export_bif",
+        "mapdag.bootstrap(data)": "boot_strength bn_boot arc_strength custom_strength bootstrap_strength",
+        "mapdag.bootstrap(data).averaged()": "averaged_network averaged",
+        "mapdag.cross_validate(data, objectives)": "bn_cv cross_val_score crossvalidate cv",
+        "mapdag.arc_posteriors(data)": "arc_posterior edge_posteriors",
+        "mapdag.score(dag, data, objective)": "structure_score get_score logLik BIC_score network_score",
+        "mapdag.BDeu()": "BDeuScore BDE bde BDeuscore",
+        "mapdag.BDs()": "BDsScore bds",
+        "mapdag.K2()": "K2Score",
+        "mapdag.BIC()": "BicScore BICScore",
+        "mapdag.AIC()": "AICScore AicScore",
+        "mapdag.LogLik()": "LogLikelihoodScore LogLikelihood",
+        "mapdag.BayesianNetwork": "BayesNet BayesianModel DiscreteBayesianNetwork BN BayesNetwork bn",
+        "mapdag.BayesianNetwork.query(nodes, evidence)": "VariableElimination LazyPropagation BeliefPropagation "
+        "cpquery cpdist querygrain query inference getPosterior",
+        "mapdag.BayesianNetwork.sample(n, seed)": "rbn BayesianModelSampling generateSample simulate sample",
+        "mapdag.DAG(nodes, arcs)": "empty_graph Graph graph digraph DiGraph",
+        "mapdag.DAG.from_modelstring(text)": "model2network model_string modelstring",
+        "mapdag.DAG.to_cpdag()": "cpdag EssentialGraph PDAG vstructs dag2cpdag dag_to_cpdag",
+        "mapdag.random_dag(nodes)": "random_graph random_bn generate_random_dag",
+        "mapdag.shd(a, b)": "SHD structural_hamming_distance",
+        "mapdag.compare(target, current)": "GraphicalBNComparator compare_graphs",
+        "mapdag.kl_divergence(p, q)": "KL kl ExactBNdistance kldistance",
+        "mapdag.network(name)": "get_example_model load_model example_model get_example bnrep",
+        "mapdag.read_arcs(file)": "read_edges read_edgelist arcs",
+        "mapdag.DAG.plot()": "graphviz_plot plot showBN show",
+        "mapdag.discretize(data)": "discretise Discretizer discretizer DiscreteTypeProcessor",
+        "mapdag.alpha_star(dag, data)": "alpha_opt optimal_alpha",
     }
 )
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from mapdag.contracts import Objective
+    from mapdag.objective import Goal
     from mapdag.search.exact.lattice import Child
-    from mapdag.search.plan import Goal
 
     Floats = NDArray[np.float64]
 

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Unpack
 
+    from mapdag.objective import Goal
     from mapdag.search.exact.lattice import Child
     from mapdag.search.frame.result import Result
-    from mapdag.search.plan import Goal
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]

@@ -14,10 +14,10 @@ from mapdag.graphs import meek_closure
 from mapdag.graphs.drawable import Drawable
 from mapdag.objective import DEFAULT, USUAL, ThinFamily, parse, score, thin_families, thin_sentence
 from mapdag.tables import Column, Table, Tabular
-from mapdag.wording import plural
+from mapdag.wording import named, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from mapdag.contracts import Likelihood, Objective
     from mapdag.data import Dataset
@@ -249,7 +249,7 @@ class Result(Drawable, Tabular):
                 f"{plural(len(self.dag.nodes), 'node')}, {plural(self.dag.n_arcs, 'arc')}{self._directions()}",
                 self._ending(),
                 *([thin_sentence(self.thin, self.objective)] if self.thin else []),
-                *(f"the data cannot tell apart: {_named(group)}" for group in self.alike[:_NAMED]),
+                *(f"the data cannot tell apart: {named(group, _NAMED)}" for group in self.alike[:_NAMED]),
                 *([f"... and {len(self.alike) - _NAMED:,} more such groups"] if len(self.alike) > _NAMED else []),
             ]
         )
@@ -268,11 +268,6 @@ class Result(Drawable, Tabular):
         work = f"{plural(len(self.trace), 'move')}, {plural(self.families, 'family')}, {self.seconds:.3f} s"
         early = f"stopped early ({self.stopped.replace('_', ' ')}), best so far"
         return f"{work}, {'converged' if self.converged else early}"
-
-
-def _named(group: Sequence[str]) -> str:
-    more = f" and {len(group) - _NAMED:,} more" if len(group) > _NAMED else ""
-    return ", ".join(group[:_NAMED]) + more
 
 
 def make_result(
