@@ -197,7 +197,7 @@ def test_large_results_are_cut_and_say_so():
     assert str(wide).startswith("WindFieldPln given Scenario")
 
 
-def test_bootstrap_lists_arcs_of_a_thousand_nodes_in_their_order():
+def test_bootstrap_lists_arcs_of_hundreds_of_nodes_in_their_order():
     rng = np.random.default_rng(1)
     n = 300
     halves = rng.integers(0, 3, (n, n)) * (rng.random((n, n)) < 0.01)
