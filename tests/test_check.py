@@ -171,6 +171,26 @@ def test_designs_may_have_numbers_and_groups_of_them():
     assert md.read(frame, **found.options).total == frame["Freq"].sum()
 
 
+def test_how_much_of_a_design_there_must_be_depends_on_the_name():
+    whole = design(4, 4, 4).assign(count=[7 * i % 60 for i in range(64)])
+    for rows, names in ((64, {"n", "total"}), (24, {"n"}), (10, set())):
+        part = whole.sample(rows, random_state=1)
+        found = {
+            name for name in ("n", "total") if kinds(md.check(part.rename(columns={"count": name})))[name] == "count"
+        }
+        assert found == names
+
+
+def test_of_several_columns_that_may_be_counts_the_likeliest_is_taken():
+    counts = [7 * i % 60 for i in range(64)]
+    frame = design(4, 4, 4).assign(count=counts, count2011=counts[::-1])
+    assert md.check(frame).options["weights"] == "count"
+    assert md.check(frame.rename(columns={"count": "n", "count2011": "freq"})).options["weights"] == "freq"
+    zero = design(4, 4, 4).assign(**{"0": counts})
+    assert md.check(zero).options == {"weights": "0"}
+    assert kinds(md.check(zero[["0", "f0", "f1", "f2"]]))["0"] == "numeric"  # what has no name from groupby
+
+
 def test_counts_in_order_need_no_full_design():
     frame = md.network("asia").sample(500, seed=1).to_pandas().astype(str).value_counts().reset_index()
     assert md.check(frame).options == {"weights": "count"}
