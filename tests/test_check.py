@@ -228,6 +228,14 @@ def test_copies_and_what_follows_from_what_are_noted():
     assert notes(a=a, b=RNG.integers(0, 3, 400), c=RNG.normal(size=400), d=[0] * 398 + [1, 1]) == ""
 
 
+@pytest.mark.parametrize(("size", "noted"), [(6, False), (60, True)])
+def test_near_copies_differ_little_for_what_there_is_to_tell(size, noted):
+    a = np.arange(400) < size
+    b = np.roll(a, 1)
+    assert ("'b' says nearly the same as 'a' (2 rows differ)" in notes(a=a, b=b)) == noted
+    assert notes(a=a, b=~a).startswith("'b' says the same as 'a'")
+
+
 def test_of_very_many_columns_those_that_need_a_word_are_printed():
     found = md.check({f"v{i}": [0, 1] * 5 for i in range(3_000)})
     assert "\n... and 3,000 categories to be used as they are\n" in str(found)
