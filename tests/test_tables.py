@@ -38,6 +38,9 @@ def results(data):
         "result": result,
         "dataset": data,
         "check": md.check(data.to_pandas()),
+        "marginals": md.network("asia").marginals({"xray": "yes"}),
+        "explanation": md.network("asia").most_probable({"xray": "yes"}),
+        "metrics": md.evaluate(md.network("asia"), data, "dysp"),
     }
 
 
@@ -53,6 +56,9 @@ NAMES = [
     "result",
     "dataset",
     "check",
+    "marginals",
+    "explanation",
+    "metrics",
 ]
 
 
