@@ -260,6 +260,7 @@ def test_the_pattern_of_what_is_missing_is_noted():
     assert "'c', 'd' are missing in the same 60 rows" in found
     assert "monotone" in found
     assert "monotone" not in notes(a=full, b=tail, c=[None, *full[1:]])
+    assert "monotone" not in notes(a=full, b=tail, c=more, d=[None, *full[1:]])
 
 
 def test_few_incomplete_rows_are_dropped_and_many_are_not():
@@ -311,6 +312,12 @@ def test_numbers_that_identify_the_rows_that_remain_are_cut_all_the_same():
     assert kinds(found)["number"] == "numeric"
     assert found.options["discretize"] == {"*": "quantile(2)", "number": "quantile(2)"}
     assert md.read(table, **found.options).cards.tolist() == [2, 2, 2]
+
+
+def test_numbers_are_cut_by_the_rows_that_weights_stand_for():
+    table = {"x": np.linspace(0, 1, 200) ** 2, "y": ["u", "v"] * 100, "n": [100] * 200}
+    assert md.check(table, drop="n").options["discretize"] == "quantile(3)"
+    assert md.check(table, weights="n").options["discretize"] == "quantile(5)"
 
 
 def test_declared_levels_that_no_row_has_are_noted():

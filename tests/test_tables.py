@@ -249,10 +249,16 @@ def test_what_a_frame_gets_can_be_changed(data):
     posterior = md.network("asia").query("lung")
     frame = posterior.to_pandas()
     frame.loc["yes"] = 0
-    wide = md.network("asia").table("lung").to_pandas()
+    asia = md.network("asia")
+    wide = asia.table("lung").to_pandas()
     wide.iloc[0, 0] = 5
     assert posterior.probability(lung="yes") > 0
-    assert md.network("asia").cpt("lung")[0, 0] == pytest.approx(0.1)
+    assert asia.cpt("lung")[0, 0] == pytest.approx(0.1)
+    values = np.array([1.0, 2.0])
+    values.setflags(write=False)  # as results have them
+    frame = Table([Column("a", values)]).to_pandas()
+    frame.loc[0, "a"] = 3.0
+    assert (values.tolist(), frame["a"].tolist()) == ([1.0, 2.0], [3.0, 2.0])
 
 
 @given(st.text(max_size=50), st.integers(5, 30))
