@@ -171,6 +171,26 @@ def test_designs_may_have_numbers_and_groups_of_them():
     assert md.read(frame, **found.options).total == frame["Freq"].sum()
 
 
+def test_how_much_of_a_design_there_must_be_depends_on_the_name():
+    whole = design(4, 4, 4).assign(count=[7 * i % 60 for i in range(64)])
+    for rows, names in ((64, {"n", "total"}), (24, {"n"}), (10, set())):
+        part = whole.sample(rows, random_state=1)
+        found = {
+            name for name in ("n", "total") if kinds(md.check(part.rename(columns={"count": name})))[name] == "count"
+        }
+        assert found == names
+
+
+def test_of_several_columns_that_may_be_counts_the_likeliest_is_taken():
+    counts = [7 * i % 60 for i in range(64)]
+    frame = design(4, 4, 4).assign(count=counts, count2011=counts[::-1])
+    assert md.check(frame).options["weights"] == "count"
+    assert md.check(frame.rename(columns={"count": "n", "count2011": "freq"})).options["weights"] == "freq"
+    zero = design(4, 4, 4).assign(**{"0": counts})
+    assert md.check(zero).options == {"weights": "0"}
+    assert kinds(md.check(zero[["0", "f0", "f1", "f2"]]))["0"] == "numeric"  # what has no name from groupby
+
+
 def test_counts_in_order_need_no_full_design():
     frame = md.network("asia").sample(500, seed=1).to_pandas().astype(str).value_counts().reset_index()
     assert md.check(frame).options == {"weights": "count"}
@@ -208,6 +228,14 @@ def test_copies_and_what_follows_from_what_are_noted():
     assert notes(a=a, b=RNG.integers(0, 3, 400), c=RNG.normal(size=400), d=[0] * 398 + [1, 1]) == ""
 
 
+@pytest.mark.parametrize(("size", "noted"), [(6, False), (60, True)])
+def test_near_copies_differ_little_for_what_there_is_to_tell(size, noted):
+    a = np.arange(400) < size
+    b = np.roll(a, 1)
+    assert ("'b' says nearly the same as 'a' (2 rows differ)" in notes(a=a, b=b)) == noted
+    assert notes(a=a, b=~a).startswith("'b' says the same as 'a'")
+
+
 def test_of_very_many_columns_those_that_need_a_word_are_printed():
     found = md.check({f"v{i}": [0, 1] * 5 for i in range(3_000)})
     assert "\n... and 3,000 categories to be used as they are\n" in str(found)
@@ -232,6 +260,7 @@ def test_the_pattern_of_what_is_missing_is_noted():
     assert "'c', 'd' are missing in the same 60 rows" in found
     assert "monotone" in found
     assert "monotone" not in notes(a=full, b=tail, c=[None, *full[1:]])
+    assert "monotone" not in notes(a=full, b=tail, c=more, d=[None, *full[1:]])
 
 
 def test_few_incomplete_rows_are_dropped_and_many_are_not():
@@ -283,6 +312,12 @@ def test_numbers_that_identify_the_rows_that_remain_are_cut_all_the_same():
     assert kinds(found)["number"] == "numeric"
     assert found.options["discretize"] == {"*": "quantile(2)", "number": "quantile(2)"}
     assert md.read(table, **found.options).cards.tolist() == [2, 2, 2]
+
+
+def test_numbers_are_cut_by_the_rows_that_weights_stand_for():
+    table = {"x": np.linspace(0, 1, 200) ** 2, "y": ["u", "v"] * 100, "n": [100] * 200}
+    assert md.check(table, drop="n").options["discretize"] == "quantile(3)"
+    assert md.check(table, weights="n").options["discretize"] == "quantile(5)"
 
 
 def test_declared_levels_that_no_row_has_are_noted():

@@ -84,6 +84,16 @@ def test_commands_are_told_from_their_output():
     ]
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_files_that_pages_speak_of_exist(page):
+    if not page.exists() or not (ROOT / "src").exists():
+        pytest.skip("not part of this distribution")
+    package = ROOT / "src" / "mapdag"
+    named = re.findall(r"`((?:[\w-]+/)+[\w-]+\.(?:py|js|md|csv|json|gz))`", page.read_text(encoding="utf-8"))
+    homes = (ROOT, package, package / "report", page.parent)
+    assert [name for name in named if not any((home / name).exists() for home in homes)] == []
+
+
 def test_every_public_name_is_in_the_reference():
     if not (ROOT / "docs" / "api").exists():
         pytest.skip("not part of this distribution")

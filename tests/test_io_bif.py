@@ -165,6 +165,10 @@ def test_one_warning_says_what_was_changed_and_none_where_nothing_was():
     with pytest.warns(MapdagWarning, match="in BIF: 'a b' became a_b, .*; mapdag reads the originals back") as caught:
         to_bif(net)
     assert len(caught) == 1
+    assert "in all" not in str(caught[0].message)
+    more = BayesianNetwork(md.DAG(["a b"]), {"a b": ["x y", "x,y", "x|y"]}, {"a b": [0.25, 0.5, 0.25]})
+    with pytest.warns(MapdagWarning, match=r"'x,y' became x_y_2, and so on \(4 in all\); mapdag reads"):
+        to_bif(more)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert "mapdag" not in to_bif(network("asia"))

@@ -27,8 +27,8 @@ FEW = {"dose": [0.5, 1.5, 0.5, 1.5, 0.25] * 30, "ill": ["no", "yes"] * 75}
 RARE = "MU(c=1.5)+BDs(1)"  # which warns of few nodes
 
 
-def line_of(call, *arguments, **options):
-    """Every warning of a call, and the line of this file that they must point at."""
+def warnings_of(call, *arguments, **options):
+    """Every warning of a call."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         call(*arguments, **options)
@@ -57,7 +57,7 @@ def line_of(call, *arguments, **options):
     ],
 )
 def test_every_warning_comes_once_and_points_at_the_callers_line(call, times):
-    caught = line_of(call)
+    caught = warnings_of(call)
     said = [str(each.message) for each in caught]
     assert [Path(each.filename).name for each in caught] == ["test_notices.py"] * times, said
     assert {each.lineno for each in caught} == {call.__code__.co_firstlineno}
@@ -70,12 +70,12 @@ def test_a_new_table_under_a_network_is_warned_of_at_the_callers_line():
     network = learned.fit()
     beyond = {"dose": [-5.0, 0.5], "ill": ["no", "yes"]}
     for call in (lambda: network.log_likelihood(beyond), lambda: network.predict(beyond, "ill")):
-        caught = line_of(call)
+        caught = warnings_of(call)
         assert {Path(each.filename).name for each in caught} == {"test_notices.py"}
 
 
 def test_the_next_call_warns_again():
-    assert len(line_of(lambda: [md.hill_climb(CODED, RARE) for _ in range(3)])) == 3
+    assert len(warnings_of(lambda: [md.hill_climb(CODED, RARE) for _ in range(3)])) == 3
 
 
 def test_a_warning_that_is_an_error_is_raised_from_threads_too():
@@ -88,7 +88,7 @@ def test_a_warning_that_is_an_error_is_raised_from_threads_too():
 def test_warnings_within_a_call_that_failed_do_not_outlive_it():
     with pytest.raises(ValueError, match="nope"), notices.said_once():
         raise ValueError("nope")
-    assert len(line_of(lambda: (notices.warn("x"), notices.warn("x")))) == 2
+    assert len(warnings_of(lambda: (notices.warn("x"), notices.warn("x")))) == 2
     with notices.unsaid():
         notices.warn("x")
 
@@ -192,7 +192,7 @@ def test_lines_in_a_log_come_now_and_then(monkeypatch):
     assert "nothing" not in log.getvalue()
 
 
-def test_a_terminal_gets_a_bar_that_disappears(monkeypatch):
+def test_a_terminal_gets_a_bar_that_disappears():
     from rich.console import Console
 
     from mapdag.progress import _Terminal
@@ -203,7 +203,11 @@ def test_a_terminal_gets_a_bar_that_disappears(monkeypatch):
     terminal.show("[hostile] folds 3/10", 3, 10)
     terminal._drawn.refresh()
     terminal.close()
-    assert "[hostile] folds 3/10" in file.getvalue()
+    drawn = file.getvalue()
+    assert "[hostile] folds 3/10" in drawn
+    after = drawn[drawn.rindex("folds 3/10") + len("folds 3/10") :]
+    assert "\x1b[2K" in after  # the line is erased
+    assert after.endswith("\x1b[2K")
 
 
 def test_a_notebook_gets_an_element_that_is_written_anew(monkeypatch):
@@ -279,4 +283,4 @@ def test_the_time_of_a_search_is_without_that_of_compilation(monkeypatch):
 
 
 def test_pandas_frames_are_read_without_a_word():
-    assert line_of(lambda: md.read(pd.DataFrame(CODED))) == []
+    assert warnings_of(lambda: md.read(pd.DataFrame(CODED))) == []

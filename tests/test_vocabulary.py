@@ -239,4 +239,5 @@ def test_flags_of_peers_lead_to_ours(run, command, flag, hint):
     assert code == 2
     assert f"No such option: {flag}" in err
     assert hint in err
+    assert ("did you mean" in err or "that is" in err) == bool(hint)
     assert flag_hint(flag, []) == ""
