@@ -13,13 +13,16 @@ of all kernels are dropped here, at the first import after any file with kernels
 from __future__ import annotations
 
 import contextlib
+import os
+import platform
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
+from llvmlite import ir
 from numba import njit, typeof, types
-from numba.core.cgutils import get_item_pointer
+from numba.core.cgutils import get_item_pointer, get_or_insert_function
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
@@ -177,6 +180,12 @@ def new_scores(rows: int, columns: int) -> Floats:
 
 
 @inner
+def new_table(rows: int, columns: int) -> Ints:
+    """Table of whole numbers, to be filled."""
+    return np.empty((rows, columns), np.int64)
+
+
+@inner
 def new_pairs(size: int) -> Ints:
     """Array of pairs of whole numbers, all zero."""
     return np.zeros((size, 2), np.int64)
@@ -308,3 +317,32 @@ def publish(_context: Any, array: Any, _position: Any, _value: Any = None) -> An
         return context.get_dummy_value()
 
     return types.none(array, types.int64, array.dtype), generate
+
+
+_PAUSE = {"x86_64": "llvm.x86.sse2.pause", "AMD64": "llvm.x86.sse2.pause"}.get(platform.machine())
+
+
+@intrinsic
+def breathe(_context: Any) -> Any:
+    """Let a moment pass: what a thread does that waits for another one which is about to be done."""
+
+    def generate(context: Any, builder: Any, _signature: Any, _args: Any) -> Any:
+        if _PAUSE is not None:
+            kind: Any = ir.FunctionType(ir.VoidType(), [])
+            builder.call(get_or_insert_function(builder.module, kind, _PAUSE), [])
+        return context.get_dummy_value()
+
+    return types.none(), generate
+
+
+@intrinsic
+def give_way(_context: Any) -> Any:
+    """Let other threads have this core, if any want it; where the system has no such call, nothing happens."""
+
+    def generate(context: Any, builder: Any, _signature: Any, _args: Any) -> Any:
+        if os.name == "posix":
+            kind: Any = ir.FunctionType(ir.IntType(32), [])
+            builder.call(get_or_insert_function(builder.module, kind, "sched_yield"), [])
+        return context.get_dummy_value()
+
+    return types.none(), generate

@@ -158,7 +158,7 @@ def _multiply(
 
 
 @inner
-def _rows_to_count(candidates: Ints) -> tuple[Ints, int]:
+def rows_to_count(candidates: Ints) -> tuple[Ints, int]:
     """Bitset and row of the product of all levels but the last of each candidate, and the number of rows.
 
     Padded to a multiple of four with a row that nobody reads.
@@ -181,6 +181,21 @@ def _rows_to_count(candidates: Ints) -> tuple[Ints, int]:
 
 
 @inner
+def add_rows(bits: Words, family: Ints, rows: Ints, first: int, last: int, counts: Counts, product: Counts) -> None:
+    """Add the counts of some words of rows: of the family's cells, and of these with each level of the candidates.
+
+    `rows` is from `rows_to_count`; sums over words in any order, by any threads, are the same.
+    """
+    dense = len(counts)
+    block = min(max(_CACHE_WORDS // dense // _ALIGN * _ALIGN, 8 * _ALIGN), last - first)
+    cells, index = new_bitsets(dense + 1, block), new_ints(dense)
+    for begin in range(first, last, max(block, 1)):
+        end = min(begin + block, last)
+        found = _family_cells(bits, family, begin, end, cells, index, counts)
+        _multiply(bits, rows, begin, end, cells, index, found, product)
+
+
+@inner
 def count_extensions(bits: Words, family: Ints, candidates: Ints) -> Counted:
     """Tables of one family extended by each candidate parent in turn.
 
@@ -191,22 +206,13 @@ def count_extensions(bits: Words, family: Ints, candidates: Ints) -> Counted:
     family, candidates : int64 arrays (variables, 2)
         First level and number of levels of the parents and, last, the child; and of the candidates.
     """
-    words = bits.shape[1]
-    r = family[-1, 1]
+    rows, total_rows = rows_to_count(candidates)
     dense = 1
     for i in range(family.shape[0]):
         dense *= family[i, 1]
-    block = min(max(_CACHE_WORDS // dense // _ALIGN * _ALIGN, 8 * _ALIGN), words)
-    rows, total_rows = _rows_to_count(candidates)
-    product = no_counts((total_rows + 1) * dense)
-    counts = no_counts(dense)
-    cells = new_bitsets(dense + 1, block)
-    index = new_ints(dense)
-    for begin in range(0, words, block):
-        end = min(begin + block, words)
-        found = _family_cells(bits, family, begin, end, cells, index, counts)
-        _multiply(bits, rows, begin, end, cells, index, found, product)
-    return _complete(counts, product, candidates, r)
+    product, counts = no_counts((total_rows + 1) * dense), no_counts(dense)
+    add_rows(bits, family, rows, 0, bits.shape[1], counts, product)
+    return complete(counts, product, candidates, family[-1, 1])
 
 
 @inner
@@ -226,7 +232,7 @@ def close_gaps(counts: Counts, ends: Ints, positive: Ints) -> None:
 
 
 @inner
-def _complete(counts: Counts, product: Counts, candidates: Ints, r: int) -> Counted:
+def complete(counts: Counts, product: Counts, candidates: Ints, r: int) -> Counted:
     """Fill in the last level of each candidate, add up the configurations, and leave out what is empty."""
     dense = len(counts)
     n_tables = len(candidates)

@@ -70,6 +70,7 @@ class Rules(NamedTuple):
     allowed: Bools  # (nodes, nodes) [i, j]: the arc i -> j may be in the graph
     fixed: Bools  # (nodes, nodes) the arc i -> j may not be deleted; reversed, where the reverse is allowed
     max_parents: int
+    open: Bools  # (nodes,) whether every arc into j is allowed
 
 
 def make_rules(constraints: Constraints, prior: Prior, nodes: Sequence[str]) -> Rules:
@@ -101,8 +102,8 @@ def make_rules(constraints: Constraints, prior: Prior, nodes: Sequence[str]) -> 
         fixed[i, j] = fixed[j, i] = True
     DAG(nodes, constraints.required)  # raises where required arcs form a cycle
     limits = [m for m in (constraints.max_parents, prior.max_parents, n - 1) if m is not None]
-    rules = Rules(allowed, fixed, min(limits))
-    for j in range(n):
+    rules = Rules(allowed, fixed, min(limits), allowed.sum(axis=0) == n - 1)
+    for j in np.flatnonzero(fixed.any(axis=0)).tolist():
         demanded = int((fixed[:, j] & ~fixed[j]).sum())
         if demanded > rules.max_parents:
             raise GraphError(f"{nodes[j]} has {demanded} required parents, but max_parents is {rules.max_parents}")

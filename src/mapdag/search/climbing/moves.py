@@ -30,6 +30,7 @@ class Ground(NamedTuple):
 
     deltas: Floats  # (nodes, nodes) what toggling each arc would add to the score
     bounds: Floats  # (nodes,) no legal addition i -> j is better than bounds[i]
+    exits: Floats  # (nodes,) no deletion or reversal of an arc i -> j is better than exits[i]
     own: Floats  # (nodes,) score of each node's family
     pending: Bools  # (nodes,) whether these are out of date
     links: Links
@@ -71,9 +72,9 @@ def best_move(ground: Ground, rules: Rules, tabu: Words, current: np.uint64, bas
     baseline : float
         What a move has to beat.
     """
-    deltas, bounds = ground.deltas, ground.bounds
+    deltas, bounds, exits = ground.deltas, ground.bounds, ground.exits
     parents, children, ancestors, n_parents = ground.links
-    allowed, fixed, max_parents = rules
+    allowed, fixed, max_parents, _ = rules
     n = len(deltas)
     kind, start, end, best = NONE, -1, -1, baseline
     for i in range(n):
@@ -94,12 +95,17 @@ def best_move(ground: Ground, rules: Rules, tabu: Words, current: np.uint64, bas
         bounds[i] = legal
     members = new_ints(n)
     for i in range(n):
+        if not exits[i] - best > TOLERANCE:
+            continue
+        possible = -np.inf
         for m in range(list_members(children[i], members)):
             j = members[m]
+            possible = max(possible, deltas[i, j], deltas[i, j] + deltas[j, i])
             if not fixed[i, j] and deltas[i, j] - best > TOLERANCE and not _is_tabu(current ^ arc_key(i, j), tabu):
                 kind, start, end, best = DELETE, i, j, deltas[i, j]
+        exits[i] = possible
     for i in range(n):
-        if n_parents[i] >= max_parents:
+        if not exits[i] - best > TOLERANCE or n_parents[i] >= max_parents:
             continue
         for m in range(list_members(children[i], members)):
             j = members[m]

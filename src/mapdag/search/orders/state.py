@@ -63,7 +63,7 @@ class OrderState:
 
     def log_odds(self, dag: DAG) -> float:
         """Log-odds of the arcs of a graph."""
-        odds = self._problem.odds
+        odds = np.broadcast_to(self._problem.odds, (len(self.names), len(self.names)))
         return math.fsum(odds[p, child] for child in range(len(self.names)) for p in dag.parent_indices(child))
 
     def load_dag(self, dag: DAG) -> None:
