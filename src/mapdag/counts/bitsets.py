@@ -16,6 +16,7 @@ from mapdag.kernels import (
     Ints,
     Words,
     entry,
+    fetch_add,
     inner,
     new_bitsets,
     new_ints,
@@ -26,6 +27,7 @@ from mapdag.kernels import (
 )
 
 _ALIGN = 8  # words: one AVX-512 register
+_PACKED = 1 << 20  # rows that one thread packs at a time, whole words
 _FEW = 12  # levels up to which each of them is packed in a pass of its own
 _CACHE_WORDS = 1 << 15  # family bitsets of one block: 256 KiB, within the second-level cache
 
@@ -41,23 +43,41 @@ def _pack_words(codes: Codes, level: int, words: int, out: Words) -> None:
         out[w] = word
 
 
+def no_bits(n_levels: int, n_rows: int) -> Words:
+    """Bitsets of so many levels, padded to whole registers, all zero."""
+    return np.zeros((n_levels, -(-n_rows // (64 * _ALIGN)) * _ALIGN), dtype=np.uint64)
+
+
 @entry
-def pack(codes: Codes, first_level: Ints) -> Words:
-    """Bitsets of all levels of all variables, one row each, padded with zeros to whole registers."""
+def pack(codes: Codes, first_level: Ints, following: Ints, bits: Words) -> None:
+    """Bitsets of all levels of all variables, one row each; threads take turns.
+
+    Parameters
+    ----------
+    codes : array (variables, rows)
+    first_level : int64 array (variables + 1,)
+    following : int64 array (1,)
+        Which block of rows of which variable is next; threads share it, and each takes one after the other.
+    bits : uint64 array (levels, words)
+        From `no_bits`.
+    """
     n_variables, n = codes.shape
-    words = (n + 63) // 64
-    bits = np.zeros((first_level[n_variables], (words + _ALIGN - 1) // _ALIGN * _ALIGN), dtype=np.uint64)
-    for v in range(n_variables):
+    parts = max((n + _PACKED - 1) // _PACKED, 1)
+    while True:
+        turn = fetch_add(following, 0, 1)
+        if turn >= n_variables * parts:
+            return
+        v, part = turn // parts, turn % parts
+        begin, end = part * _PACKED, min((part + 1) * _PACKED, n)
         base, levels = first_level[v], first_level[v + 1] - first_level[v]
         packed = 0
         if levels <= _FEW:
-            packed = n // 64
+            packed = (end - begin) // 64
             for m in range(levels):
-                _pack_words(codes[v], m, packed, bits[base + m])
+                _pack_words(codes[v, begin:], m, packed, bits[base + m, begin // 64 :])
         # What is left, or all rows where a pass for each level would take longer.
-        for row in range(64 * packed, n):
+        for row in range(begin + 64 * packed, end):
             bits[base + np.int64(codes[v, row]), row >> 6] |= np.uint64(1) << np.uint64(row & 63)
-    return bits
 
 
 @inner

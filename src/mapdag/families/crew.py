@@ -21,6 +21,9 @@ _LINE = 8  # words of a cache line: numbers that threads write at the same time 
 #: its blocks of rows are counted.
 LEFT, DONE, TOTAL, BUSY, OPEN, FAILED, READY = (_LINE * i for i in range(7))
 
+WORTH = 60_000.0  # nanoseconds of a request that outweigh a post
+PIECE = 20_000.0  # nanoseconds of a piece that outweigh taking it
+BLOCK = 1 << 10  # words of a block of rows, at least: to add up its counts takes a small part of the time of counting
 ROOM = 1 << 17  # counts of one slot that are summed over blocks of rows
 _SPINS = 2_000  # looks at the board, some tens of microseconds, before a thread lets others have its core
 _PATIENCE = 20_000  # looks after which a helper leaves: some milliseconds
@@ -31,6 +34,9 @@ class Crew(NamedTuple):
 
     board: Ints  # numbers that threads change while others look
     threads: int  # who may be there, the one who posts included
+    worth: float  # nanoseconds from which on a request is shared,
+    piece: float  # and of a piece, at least
+    block: int  # words of a block of rows, at least
     members: Ints  # (requests, nodes + 1) of each family: parents, then the child
     requests: Ints  # (requests, fields) see `mapdag.families.work`
     candidates: Ints  # (room,) of all requests
@@ -62,6 +68,9 @@ def new_crew(threads: int, rows: int, nodes: int, criteria: int, levels: int, re
     return Crew(
         board=np.zeros(READY + 2 * _LINE * SLOTS, dtype=np.int64),
         threads=threads,
+        worth=WORTH,
+        piece=PIECE,
+        block=BLOCK,
         members=np.empty((requests, nodes + 1), dtype=np.int64),
         requests=np.empty((requests, 8), dtype=np.int64),
         candidates=np.empty(room, dtype=np.int64),
@@ -126,10 +135,16 @@ def wait_until(board: Ints, line: int, least: int) -> bool:
     """Wait for a number on the board; tells whether it came, or a helper failed."""
     looks = 0
     while look(board, line) < least:
-        if look(board, FAILED):
+        if has_failed(board):
             return False
         looks = rest(looks)
     return True
+
+
+@inner
+def has_failed(board: Ints) -> bool:
+    """Whether a helper failed, so that not all is done."""
+    return look(board, FAILED) != 0
 
 
 @inner

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import threading
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -16,7 +15,7 @@ from mapdag.counts.threads import pool
 from mapdag.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
     Floats = NDArray[np.float64]
 
-_WORTH_A_THREAD = 400_000.0  # nanoseconds of counting that outweigh the hand-over to a thread
+WORTH_A_THREAD = 400_000.0  # nanoseconds of counting that outweigh the hand-over to a thread
 _FEW = 64  # requests that compiled code posts at most at a time: what a move asks for, and more
 
 
@@ -84,7 +83,7 @@ class FamilyScores:
             if likelihood.whole_counts and data.weights is not None and data.weights.dtype.kind == "f":
                 raise DataError(f"{likelihood} is defined for whole counts, but the weights of the rows are fractions")
         self.likelihoods = likelihoods
-        self.engine: Engine = Counter(data, backend=backend) if engine == "cores" else make_engine(engine, data)
+        self.engine: Engine = Counter(data, backend=backend, threads=threads) if engine == "cores" else make_engine(engine, data)
         recipes = [each.recipe(data.total, data.n_columns) for each in likelihoods]
         self._with_recipe = [i for i, recipe in enumerate(recipes) if recipe is not None]
         self._from_tables = [i for i, recipe in enumerate(recipes) if recipe is None]
@@ -135,7 +134,7 @@ class FamilyScores:
             from mapdag.families.work import share, work
 
             together = address_of(share, inputs, nodes, declared, nodes, scores, scores)
-            inputs = inputs._replace(extend=together, work=address_of(work, inputs))
+            inputs = inputs._replace(extend=together, work=address_of(work, 0, inputs))
         return inputs
 
     @cached_property
@@ -181,17 +180,6 @@ class FamilyScores:
             crew.board[FAILED] = 1  # what it has taken will not be done
             raise
 
-    @contextmanager
-    def helped(self, task: Callable[[], None], *, cost: float) -> Iterator[None]:
-        """Have other threads do a task, too, which they share among them, while this one does it; if it is worth it."""
-        helpers = min(self.threads - 1, int(cost / _WORTH_A_THREAD))
-        sent = [pool(self.threads).submit(task) for _ in range(helpers)]
-        try:
-            yield
-        finally:
-            for each in sent:
-                each.result()
-
     def estimate(self) -> float:
         """Estimate the nanoseconds to count one node without parents with every candidate."""
         from mapdag.counts.choice import estimate
@@ -233,7 +221,7 @@ class FamilyScores:
             cost = estimate(engine.n_rows, family, every, engine.cards) if self.threads > 1 else 0.0
             asked.append(_Asked(cost, family, Declared(*engine.declared(parents)), every, answers[-1]))
             work += cost
-        if work < _WORTH_A_THREAD:
+        if work < WORTH_A_THREAD:
             self._alone(asked)
         else:
             self._together(asked)
@@ -247,8 +235,8 @@ class FamilyScores:
             extend(inputs, each.family, each.declared, each.candidates, each.answer, nothing)
 
     def _together(self, asked: Sequence[_Asked]) -> None:
-        from mapdag.families.crew import OPEN, SLOTS
-        from mapdag.families.work import do_together, post, read_found
+        from mapdag.families.crew import FAILED, OPEN, SLOTS
+        from mapdag.families.work import post, read_found, work
 
         sizes = [each.answer.shape[1] for each in asked]
         crew = self._new_crew(self.threads, len(asked), sum(sizes))
@@ -261,11 +249,11 @@ class FamilyScores:
             first += size
         crew.board[OPEN] = 1
         sent = [pool(self.threads).submit(self._serve, crew) for _ in range(self.threads - 1)]
-        done = do_together(len(asked), inputs)
+        work(len(asked), inputs)
         crew.board[OPEN] = 0
         for helper in sent:
             helper.result()
-        if not done:
+        if crew.board[FAILED]:
             raise MemoryError
         for i, (each, _) in enumerate(ordered):
             read_found(i, crew, each.answer)

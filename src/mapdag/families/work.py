@@ -26,11 +26,12 @@ from mapdag.families.crew import (
     LEFT,
     OPEN,
     ROOM,
-    SLOTS,
+    TOTAL,
     Crew,
     announce_pieces,
     close_post,
     finish_piece,
+    has_failed,
     is_patient,
     numbered_line,
     open_post,
@@ -50,10 +51,8 @@ _MEMBERS, _FIRST, _SIZE, _BY_BITS, _SLOT, _BLOCKS, _CELLS, _CONFIGURATIONS = ran
 _ALONE, _NUMBER, _BLOCK, _EXTEND, _COMPLETE = range(5)  # kinds of pieces
 
 _SCORING = 400.0  # nanoseconds to score one family, whatever its counts
-_PIECE = 20_000.0  # nanoseconds of a piece that outweigh taking it
-_WORTH = 60_000.0  # nanoseconds of a request that outweigh a post
 _PER_THREAD = 6  # pieces for each thread, so that all are done at about the same time
-_BLOCK_WORDS = 1 << 11  # of rows, at least: adding up the counts of a block takes a small part of the time of counting
+_BLOCKS_PER_THREAD = 3  # of rows; the counts of each are added up, which costs some time
 
 
 @inner
@@ -66,7 +65,7 @@ def cost_of(inputs: Inputs, family: Ints, candidates: Ints) -> float:
 @inner
 def is_worth_it(inputs: Inputs, family: Ints, candidates: Ints) -> bool:
     """Whether threads should share a request."""
-    return cost_of(inputs, family, candidates) >= _WORTH
+    return cost_of(inputs, family, candidates) >= inputs.crew.worth
 
 
 @entry
@@ -99,20 +98,20 @@ def post(
     # One row that nobody reads, and one for the family itself.
     room = (entries + 2) * declared_cells(family, rows.cards)
     words = rows.bits.shape[1]
-    if fields[_BY_BITS] and room <= ROOM and words >= 2 * _BLOCK_WORDS:
-        fields[_BLOCKS] = min(words // _BLOCK_WORDS, _PER_THREAD * crew.threads)
+    if fields[_BY_BITS] and room <= ROOM and words >= 2 * crew.block:
+        fields[_BLOCKS] = min(words // crew.block, _BLOCKS_PER_THREAD * crew.threads)
         for k in range(room):
             crew.sums[request, k] = 0
 
 
-@part
+@inner
 def _cut_candidates(pieces: int, kind: int, request: int, begin: int, end: int, inputs: Inputs) -> int:
     """Cut some candidates of a request into equal pieces; returns how many pieces there are now."""
     crew = inputs.crew
     fields = crew.requests[request]
     family = crew.members[request, : fields[_MEMBERS]]
     cost = cost_of(inputs, family, crew.candidates[fields[_FIRST] + begin : fields[_FIRST] + end])
-    parts = min(_PER_THREAD * crew.threads, int(cost / _PIECE) + 1)
+    parts = min(_PER_THREAD * crew.threads, int(cost / crew.piece) + 1)
     step = ((end - begin - 1) // parts // 4 + 1) * 4  # four are counted in one pass
     for start in range(begin, end, step):
         piece = crew.pieces[pieces]
@@ -262,13 +261,18 @@ def _score_piece(kind: int, request: int, begin: int, end: int, inputs: Inputs) 
 
 
 @entry
-def work(inputs: Inputs) -> None:
-    """Do pieces of what is posted, until none is left."""
+def work(requests: int, inputs: Inputs) -> None:
+    """Do pieces of what is posted, until none is left; who has posted says how many requests, and waits for all.
+
+    Where that does not go well, `has_failed` says so.
+    """
     crew = inputs.crew
+    if requests:
+        announce_pieces(crew.board, _cut(requests, inputs))
     while True:
         at = take_piece(crew.board)
         if at < 0:
-            return
+            break
         kind, request, begin, end = crew.pieces[at, 0], crew.pieces[at, 1], crew.pieces[at, 2], crew.pieces[at, 3]
         if kind == _NUMBER:
             _number(request, inputs)
@@ -277,6 +281,8 @@ def work(inputs: Inputs) -> None:
         else:
             _score_piece(kind, request, begin, end, inputs)
         finish_piece(crew.board)
+    if requests:
+        wait_until(crew.board, DONE, crew.board[TOTAL])
 
 
 @entry
@@ -286,20 +292,10 @@ def serve(inputs: Inputs) -> None:
     looks = 0
     while look(board, OPEN) and is_patient(looks):
         if look(board, LEFT) > 0:
-            call_at(inputs.work, inputs)
+            call_at(inputs.work, 0, inputs)
             looks = 0
         else:
             looks = rest(looks)
-
-
-@entry
-def do_together(requests: int, inputs: Inputs) -> bool:
-    """Do all requests that are posted, with whoever helps; tells whether that went well."""
-    board = inputs.crew.board
-    pieces = _cut(requests, inputs)
-    announce_pieces(board, pieces)
-    call_at(inputs.work, inputs)
-    return wait_until(board, DONE, pieces)
 
 
 @entry
@@ -321,12 +317,8 @@ def share(inputs: Inputs, family: Ints, declared: Declared, candidates: Ints, ou
         call_at(inputs.alone, inputs, family, declared, candidates, out, back)
         return
     post(0, inputs, family, declared, candidates, 0, True)
-    if not do_together(1, inputs):
+    call_at(inputs.work, 1, inputs)
+    if has_failed(crew.board):
         raise MemoryError
     read_found(0, crew, out)
     close_post(crew.board)
-
-
-def most_requests(nodes: int) -> int:
-    """How many requests one post may have: what a move asks for, and more."""
-    return SLOTS + min(nodes + 2, 62)

@@ -9,7 +9,9 @@ import numpy as np
 
 from mapdag.contracts import is_same
 from mapdag.counts import Request
+from mapdag.counts.threads import helped
 from mapdag.families import Criterion, FamilyScores
+from mapdag.families.scores import WORTH_A_THREAD
 from mapdag.search.cache.gate import Gate
 from mapdag.search.constraints import Constraints, make_rules
 from mapdag.search.limits import criterion_of
@@ -194,7 +196,8 @@ class FamilyCache:
             fill_pairs(following, most, parts, wanted, places, self._scores.inputs(), self.store)
 
         step = max(_STEP * parts // threads, 1)
-        with self._scores.helped(fill, cost=(self._scores.estimate() / n + _SCORING) * n * n / 2):
+        cost = (self._scores.estimate() / n + _SCORING) * n * n / 2
+        with helped(fill, threads, min(threads - 1, int(cost / WORTH_A_THREAD))):
             try:
                 while following[0] < n * parts:
                     fill(step)

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mapdag.families.crew import close_post, open_post
-from mapdag.families.work import do_together, is_worth_it, post, read_found
+from mapdag.families.crew import close_post, has_failed, open_post
+from mapdag.families.work import is_worth_it, post, read_found
 from mapdag.kernels import (
     Bools,
     Ints,
     Words,
     address_of,
+    call_at,
     entry,
     fetch_add,
     inner,
@@ -149,7 +150,8 @@ def look_ahead(nodes: Ints, parents_of: Words, problem: Problem, store: Store) -
         return
     which = new_table(len(crew.requests), 2)
     requests = _post_singles(columns, nodes, parents_of, problem, store, which, sizes.sum())
-    if not do_together(requests, inputs):
+    call_at(inputs.work, requests, inputs)
+    if has_failed(crew.board):
         raise MemoryError
     parents = new_ints(len(parents_of))
     request = 0
