@@ -164,7 +164,9 @@ class Prior(ABC):
 
 def same_odds(log_odds: float, nodes: Sequence[str]) -> NDArray[np.float64]:
     """Log-odds that are the same for every arc: a matrix that takes no more memory than one number."""
-    return np.broadcast_to(np.float64(log_odds), (len(nodes), len(nodes)))
+    odds = np.ndarray((len(nodes), len(nodes)), np.float64, np.array(log_odds), strides=(0, 0))
+    odds.setflags(write=False)
+    return odds
 
 
 def is_same(odds: NDArray[np.float64]) -> bool:

@@ -201,9 +201,17 @@ def _form(value: Any) -> Any:
     return (value.dtype.str, value.ndim, value.flags.num) if isinstance(value, np.ndarray) else type(value)
 
 
-def address_of(function: Any, *arguments: Any) -> int:
-    """Address of a compiled kernel for arguments of these types, to be called by `call_at`."""
-    form = function, _form(arguments)
+def address_of(function: Any, *arguments: Any, varies: Any = None) -> int:
+    """Address of a compiled kernel for arguments of these types, to be called by `call_at`.
+
+    Parameters
+    ----------
+    function : kernel
+    *arguments
+    varies : array, optional
+        The one among them whose type is not always the same, where there is but one: so many are slow to look at.
+    """
+    form = function, _form(arguments if varies is None else varies)
     if form not in _addresses:
         signature = tuple(map(typeof, arguments))
         if signature not in function.overloads:

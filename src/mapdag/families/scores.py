@@ -90,7 +90,6 @@ class FamilyScores:
         self._recipes = [recipe for recipe in recipes if recipe is not None]
         self.threads = threads
         self._names = data.names
-        self._addresses: tuple[int, int] | None = None
         self._helpers = 0
         self._lock = threading.Lock()
 
@@ -119,22 +118,19 @@ class FamilyScores:
         return found if found.asks else self._with_addresses(found, shared=crew is not None)
 
     def _with_addresses(self, inputs: Inputs, *, shared: bool) -> Inputs:
-        from mapdag.families.fused import Declared, Prepared, extend, extend_prepared, no_preparation
+        from mapdag.families.fused import Declared, extend, extend_prepared, no_preparation
         from mapdag.kernels import address_of
 
-        nodes, scores = np.empty(1, dtype=np.int64), np.empty((1, 1))
-        declared = Declared(inputs.card_values, inputs.card_values)
-        if self._addresses is None:
-            prepared: Prepared = no_preparation()
-            score = address_of(extend_prepared, inputs, nodes, declared, nodes, prepared, scores, scores)
-            self._addresses = address_of(extend, inputs, nodes, declared, nodes, scores, scores), score
-        alone, score = self._addresses
+        nodes, scores, codes = np.empty(1, dtype=np.int64), np.empty((1, 1)), inputs.rows.codes
+        family = inputs, nodes, Declared(inputs.card_values, inputs.card_values), nodes
+        score = address_of(extend_prepared, *family, no_preparation(), scores, scores, varies=codes)
+        alone = address_of(extend, *family, scores, scores, varies=codes)
         inputs = inputs._replace(extend=alone, alone=alone, score=score)
         if shared:
             from mapdag.families.work import share, work
 
-            together = address_of(share, inputs, nodes, declared, nodes, scores, scores)
-            inputs = inputs._replace(extend=together, work=address_of(work, 0, inputs))
+            together = address_of(share, *family, scores, scores, varies=codes)
+            inputs = inputs._replace(extend=together, work=address_of(work, 0, inputs, varies=codes))
         return inputs
 
     @cached_property
@@ -150,7 +146,7 @@ class FamilyScores:
         from mapdag.families.crew import new_crew
 
         engine = self.engine
-        levels = len(np.unique(engine.cards))
+        levels = len(np.unique(engine.cards)) if threads > 1 else 0
         return new_crew(threads, engine.n_rows, engine.n_nodes, len(self.likelihoods), levels, requests, room)
 
     def staff(self) -> None:

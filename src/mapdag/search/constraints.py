@@ -77,7 +77,7 @@ def make_rules(constraints: Constraints, prior: Prior, nodes: Sequence[str]) -> 
     """Bring constraints and prior together, and complain where they contradict each other."""
     n = len(nodes)
     index = {name: i for i, name in enumerate(nodes)}
-    allowed = ~np.isneginf(prior.log_odds(nodes))
+    allowed = np.ascontiguousarray(~np.isneginf(prior.log_odds(nodes)))
     np.fill_diagonal(allowed, val=False)
     for arc in constraints.forbidden:
         allowed[_place(arc, index, "forbidden")] = False

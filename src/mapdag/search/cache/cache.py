@@ -106,7 +106,7 @@ class FamilyCache:
 
         rules = self.rules(objective)
         odds = objective.prior.log_odds(self.data.names)
-        odds = odds[:1, :1].copy() if is_same(odds) else np.where(rules.allowed, odds, 0.0)
+        odds = odds[:1, :1].copy() if is_same(odds) else np.ascontiguousarray(np.where(rules.allowed, odds, 0.0))
         inputs = self._scores.inputs(self._scores.crew if self._helped else None)
         problem = Problem(rules, odds, self.index(objective), inputs, self.zobrist, ensure=0, ahead=0)
         return problem._replace(ensure=address_of_ensure(problem, self.store))

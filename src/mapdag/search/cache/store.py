@@ -445,4 +445,4 @@ def ensure_at(
 def address_of_ensure(problem: Problem, store: Store) -> int:
     """Address of `ensure` for the arrays of one cache."""
     parents, wanted, out = np.empty(1, dtype=np.int64), np.empty(1, dtype=np.bool_), np.empty(1)
-    return address_of(ensure, 0, parents, 0, 0, wanted, problem, store, out)
+    return address_of(ensure, 0, parents, 0, 0, wanted, problem, store, out, varies=problem.inputs.rows.codes)

@@ -177,4 +177,5 @@ def look_ahead(nodes: Ints, parents_of: Words, problem: Problem, store: Store) -
 def with_help(problem: Problem, store: Store) -> Problem:
     """Return the same problem, for which threads that help look ahead."""
     nodes, parents_of = np.empty(1, dtype=np.int64), np.empty((1, 1), dtype=np.uint64)
-    return problem._replace(ahead=address_of(look_ahead, nodes, parents_of, problem, store))
+    codes = problem.inputs.rows.codes
+    return problem._replace(ahead=address_of(look_ahead, nodes, parents_of, problem, store, varies=codes))
