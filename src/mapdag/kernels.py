@@ -327,30 +327,31 @@ def publish(_context: Any, array: Any, _position: Any, _value: Any = None) -> An
     return types.none(array, types.int64, array.dtype), generate
 
 
+_declare: Any = get_or_insert_function
 _PAUSE = {"x86_64": "llvm.x86.sse2.pause", "AMD64": "llvm.x86.sse2.pause"}.get(platform.machine())
 
 
 @intrinsic
-def breathe(_context: Any) -> Any:
+def breathe(_context: Any = None) -> Any:
     """Let a moment pass: what a thread does that waits for another one which is about to be done."""
 
     def generate(context: Any, builder: Any, _signature: Any, _args: Any) -> Any:
         if _PAUSE is not None:
             kind: Any = ir.FunctionType(ir.VoidType(), [])
-            builder.call(get_or_insert_function(builder.module, kind, _PAUSE), [])
+            builder.call(_declare(builder.module, kind, _PAUSE), [])
         return context.get_dummy_value()
 
     return types.none(), generate
 
 
 @intrinsic
-def give_way(_context: Any) -> Any:
+def give_way(_context: Any = None) -> Any:
     """Let other threads have this core, if any want it; where the system has no such call, nothing happens."""
 
     def generate(context: Any, builder: Any, _signature: Any, _args: Any) -> Any:
         if os.name == "posix":
             kind: Any = ir.FunctionType(ir.IntType(32), [])
-            builder.call(get_or_insert_function(builder.module, kind, "sched_yield"), [])
+            builder.call(_declare(builder.module, kind, "sched_yield"), [])
         return context.get_dummy_value()
 
     return types.none(), generate

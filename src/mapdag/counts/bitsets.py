@@ -64,7 +64,7 @@ def pack(codes: Codes, first_level: Ints, following: Ints, bits: Words) -> None:
     n_variables, n = codes.shape
     parts = max((n + _PACKED - 1) // _PACKED, 1)
     while True:
-        turn = fetch_add(following, 0, 1)
+        turn: int = fetch_add(following, 0, 1)
         if turn >= n_variables * parts:
             return
         v, part = turn // parts, turn % parts

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from mapdag.counts.engine import Engine, Request
-from mapdag.counts.threads import helped
 from mapdag.counts.table import Counted, CountTable, TableBatch, declared
+from mapdag.counts.threads import helped
 from mapdag.errors import ParameterError
 
 if TYPE_CHECKING:

@@ -117,7 +117,7 @@ def is_patient(looks: int) -> bool:
 def take_piece(board: Ints) -> int:
     """Take the next piece; -1 if none is left."""
     while True:
-        left = look(board, LEFT)
+        left: int = look(board, LEFT)
         if left <= 0:
             return -1
         if exchange_if(board, LEFT, left, left - 1):

@@ -94,7 +94,7 @@ class Prepared(NamedTuple):
 
 def no_preparation() -> Prepared:
     """Stand in for what is known of a family, of the same types."""
-    rows, nodes, counts = (np.empty(0, dtype=kind) for kind in (np.uint32, np.int64, np.int32))
+    rows, nodes, counts = np.empty(0, dtype=np.uint32), np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int32)
     return Prepared(nodes, Cells(rows, 1, nodes), RowOrder(rows, nodes), counts, counts)
 
 

@@ -83,7 +83,9 @@ class FamilyScores:
             if likelihood.whole_counts and data.weights is not None and data.weights.dtype.kind == "f":
                 raise DataError(f"{likelihood} is defined for whole counts, but the weights of the rows are fractions")
         self.likelihoods = likelihoods
-        self.engine: Engine = Counter(data, backend=backend, threads=threads) if engine == "cores" else make_engine(engine, data)
+        self.engine: Engine = (
+            Counter(data, backend=backend, threads=threads) if engine == "cores" else make_engine(engine, data)
+        )
         recipes = [each.recipe(data.total, data.n_columns) for each in likelihoods]
         self._with_recipe = [i for i, recipe in enumerate(recipes) if recipe is not None]
         self._from_tables = [i for i, recipe in enumerate(recipes) if recipe is None]

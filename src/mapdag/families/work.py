@@ -36,16 +36,16 @@ from mapdag.families.crew import (
     numbered_line,
     open_post,
     rest,
-    take_piece,
     summed_line,
+    take_piece,
     wait_until,
 )
 from mapdag.families.fused import Declared, Inputs, Prepared
 from mapdag.kernels import Floats, Ints, call_at, entry, fetch_add, inner, look, new_scores, no_counts, part, publish
 
 # Fields of a request: members of the family; where its candidates begin, how many there are, how many of them, the
-# first ones, are counted by bitsets; its slot, or -1; pieces that sum blocks of rows for these, or 0; what is known when
-# rows are numbered: cells, configurations, whether the rows are sorted.
+# first ones, are counted by bitsets; its slot, or -1; pieces that sum blocks of rows for these, or 0; and what is known
+# when rows are numbered: cells and configurations that occur.
 _MEMBERS, _FIRST, _SIZE, _BY_BITS, _SLOT, _BLOCKS, _CELLS, _CONFIGURATIONS = range(8)
 
 _ALONE, _NUMBER, _BLOCK, _EXTEND, _COMPLETE = range(5)  # kinds of pieces
@@ -82,6 +82,7 @@ def post(
     for i in range(len(declared.q)):
         crew.declared[request, 0, i], crew.declared[request, 1, i] = declared.q[i], declared.log_q[i]
     if not shared:
+        crew.places[first] = 0  # of a node without parents, if there are no candidates
         for c in range(n_candidates):
             crew.candidates[first + c], crew.places[first + c] = candidates[c], c
         return
@@ -131,7 +132,7 @@ def _cut(requests: int, inputs: Inputs) -> int:
             size, by_bits, blocks = fields[_SIZE], fields[_BY_BITS], fields[_BLOCKS]
             if (kind == _ALONE) != (fields[_SLOT] < 0):
                 continue
-            if kind == _ALONE and size == 0 or kind == _NUMBER and by_bits < size:
+            if (kind == _ALONE and size == 0) or (kind == _NUMBER and by_bits < size):
                 piece[0], piece[1], piece[2], piece[3] = kind, request, 0, 0
                 pieces += 1
             elif kind == _BLOCK:

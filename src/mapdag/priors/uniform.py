@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from mapdag.checks import check_positive, check_probability
 from mapdag.contracts import Prior, same_odds, write
 from mapdag.errors import ParameterError
@@ -16,6 +14,7 @@ from mapdag.notices import warn
 from mapdag.wording import plural
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]

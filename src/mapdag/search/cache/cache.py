@@ -180,7 +180,8 @@ class FamilyCache:
         Both directions of a pair share one table. Yields how many nodes are done; nothing where all is known, where
         there are no rows, or where Python must be asked.
         """
-        from mapdag.search.cache.store import COLUMNS, fill_pairs, find_roots
+        from mapdag.search.cache.pairs import fill_pairs, find_roots
+        from mapdag.search.cache.store import COLUMNS
 
         n, threads = self.data.n_columns, self._scores.threads
         known = any(wanted is each or np.array_equal(wanted, each) for each in self._paired)

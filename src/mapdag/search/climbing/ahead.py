@@ -101,9 +101,7 @@ def _post_singles(
     for m in range(len(nodes)):
         size = list_members(parents_of[nodes[m]], parents)
         for skip in range(size):
-            if requests == len(which) or find_family(
-                nodes[m], parents, size, skip, problem.zobrist, store, single
-            ):
+            if requests == len(which) or find_family(nodes[m], parents, size, skip, problem.zobrist, store, single):
                 continue
             members = new_ints(size)
             left = 0
