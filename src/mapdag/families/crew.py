@@ -26,7 +26,7 @@ PIECE = 20_000.0  # nanoseconds of a piece that outweigh taking it
 BLOCK = 1 << 10  # words of a block of rows, at least: to add up its counts takes a small part of the time of counting
 ROOM = 1 << 17  # counts of one slot that are summed over blocks of rows
 _SPINS = 2_000  # looks at the board, some tens of microseconds, before a thread lets others have its core
-_PATIENCE = 20_000  # looks after which a helper leaves: some milliseconds
+_PATIENCE = 10_000  # looks after which a helper leaves: some milliseconds
 
 
 class Crew(NamedTuple):
