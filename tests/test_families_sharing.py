@@ -109,8 +109,6 @@ class Same(Prior):
         return "Same"
 
 
-
-
 @pytest.mark.parametrize("search", ["hc", "tabu", "orders"])
 def test_odds_that_are_the_same_for_all_arcs_take_no_matrix_and_change_nothing(search):
     data = dataset("asia_1000")
@@ -130,7 +128,11 @@ def test_odds_that_are_the_same_for_all_arcs_take_no_matrix_and_change_nothing(s
 
 
 @settings(deadline=None, max_examples=30)
-@given(drawn=small_data(min_columns=3, max_columns=7, max_rows=40), alpha=st.sampled_from([0.1, 1, 20]), m=st.integers(1, 6))
+@given(
+    drawn=small_data(min_columns=3, max_columns=7, max_rows=40),
+    alpha=st.sampled_from([0.1, 1, 20]),
+    m=st.integers(1, 6),
+)
 def test_every_move_is_the_best_one_as_seen_from_scratch(drawn, alpha, m):
     # Bounds are kept from move to move; who comes fresh to a graph has none.
     data = as_dataset(*drawn)

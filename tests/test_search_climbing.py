@@ -21,7 +21,7 @@ from mapdag.data import ReadingOptions
 from mapdag.errors import CycleError, GraphError, ParameterError
 from mapdag.families import FamilyScores
 from mapdag.search import SEARCHES, FamilyCache, LearnOptions, Options
-from mapdag.search.cache import Ask, store
+from mapdag.search.cache import Ask, pairs, store
 from mapdag.search.climbing.moves import TOLERANCE
 from sharing import share_everything
 from strategies import as_dataset, small_data
@@ -426,7 +426,7 @@ def test_both_directions_of_a_pair_are_scored_from_one_table(n_nodes, threads):
     np.fill_diagonal(wanted, val=False)
     assert list(cache.pair_up(wanted)) == [n_nodes]
     assert cache.families == n_nodes + wanted.sum()
-    places = store.find_roots(cache.zobrist, cache.store)
+    places = pairs.find_roots(cache.zobrist, cache.store)
     families = FamilyScores(data, likelihoods)
     for child in range(n_nodes):
         assert cache.store.own[places[child]].tolist() == families.family(child, []).tolist()
