@@ -69,8 +69,8 @@ def canonical_order(data: Dataset) -> CanonicalOrder:
             _refine_by_pairs(columns, scores)
             if len(np.unique(columns)) == colours:
                 break
-    ranks = np.argsort(np.argsort(data.names, kind="stable"), kind="stable")
-    found = np.lexsort((ranks, columns, _entropies(data)))
+    ranks = np.argsort(sorted(range(n), key=data.names.__getitem__), kind="stable")
+    found = np.lexsort((ranks, columns, _entropies(data, first_level)))
     return CanonicalOrder(tuple(found.tolist()), _groups(found, columns))
 
 
@@ -117,15 +117,19 @@ def _whole(weights: NDArray[np.generic] | None) -> NDArray[np.uint64]:
     return weights.astype(np.uint64)
 
 
-def _entropies(data: Dataset) -> NDArray[np.float64]:
+def _entropies(data: Dataset, first_level: NDArray[np.int64]) -> NDArray[np.float64]:
     """Entropy of every column: a sum over the sorted counts, so that neither rows nor labels matter."""
-    found = np.empty(data.n_columns)
+    from mapdag.search.canonical.colours import count_levels
+
     weights = data.exact_weights
-    for i in range(data.n_columns):
-        counts = np.sort(np.bincount(data.codes[i], weights=weights, minlength=int(data.cards[i])))
-        shares = counts[counts > 0] / counts.sum()
-        found[i] = -float(np.sum(shares * np.log(shares)))
-    return found
+    each = np.empty(0) if weights is None else weights.astype(np.float64)
+    counts = count_levels(data.codes, first_level, each)
+    column = np.repeat(np.arange(data.n_columns), np.diff(first_level))[counts > 0]
+    counts = counts[counts > 0]
+    counts = counts[np.lexsort((counts, column))]
+    totals = np.bincount(column, counts, minlength=data.n_columns)
+    shares = counts / totals[column]
+    return -np.bincount(column, shares * np.log(shares), minlength=data.n_columns)
 
 
 def _groups(order: NDArray[np.intp], columns: NDArray[np.uint64]) -> tuple[tuple[int, ...], ...]:
