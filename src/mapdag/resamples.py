@@ -18,6 +18,7 @@ from mapdag.objective import DEFAULT, parse
 from mapdag.progress import OnCount, shown
 from mapdag.public import public
 from mapdag.search import Plan, SearchOptions
+from mapdag.search.frame.memory import tables_that_fit
 from mapdag.tables import SHOWN, Column, Table, Tabular
 from mapdag.tasks import run_tasks
 from mapdag.wording import plural
@@ -202,7 +203,9 @@ def bootstrap(
         table = as_dataset(data, **reading)
         total = np.zeros((table.n_columns, table.n_columns), dtype=np.int64)
         job = _Resamples(table, goal, plan, seed)
-        with closing(run_tasks(job, R, what="resample", threads=threads, cluster=cluster)) as found:
+        most = tables_that_fit(table)
+        tasks = run_tasks(job, R, what="resample", threads=threads, most=most, cluster=cluster)
+        with closing(tasks) as found:
             for done, (_, halves) in enumerate(found, 1):
                 total += halves
                 if tell is not None:

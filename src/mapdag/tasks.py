@@ -10,7 +10,7 @@ import itertools
 import os
 import threading
 import uuid
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field
@@ -91,9 +91,11 @@ def divide(threads: int | None, tasks: int) -> tuple[int, ...]:
 
 
 def run_tasks(
-    job: Job[T], count: int, *, what: str, threads: int | None = None, cluster: Any = None
-) -> Iterator[tuple[int, T]]:
+    job: Job[T], count: int, *, what: str, threads: int | None = None, most: int | None = None, cluster: Any = None
+) -> Generator[tuple[int, T], None, None]:
     """Do the tasks 0, ..., count - 1, and yield their numbers and results as they come.
+
+    Close it where it may be left early: that ends the tasks that are running.
 
     Parameters
     ----------
@@ -103,11 +105,13 @@ def run_tasks(
         A word for one of them, for errors and dashboards.
     threads : int, optional
         Threads of this process; as many as there are cores unless given.
+    most : int, optional
+        Tasks that may be under way here at a time, for example because memory is short; they share all threads.
     cluster : optional
         As in `mapdag.cluster.connect`: then the tasks are done there, one for each thread that a worker has.
     """
     if cluster is None:
-        yield from _in_threads(job, count, divide(threads, count))
+        yield from _in_threads(job, count, divide(threads, min(count, most or count)))
     else:
         with connect(cluster) as client:
             yield from _Remote(job, client, what).run(count)

@@ -37,6 +37,9 @@ SEARCHES: Mapping[str, Callable[..., Result]] = MappingProxyType(
 )
 TIES = ("data", "columns")
 
+# Up to so many rows in all, or so many for each row with a weight, it is faster to repeat rows than to weigh them.
+_FEW_ROWS, _FEW_TIMES = 100_000, 4
+
 
 _GENERAL = tuple(each.name for each in fields(Options) if each.name not in ("constraints", "cancel"))
 _LIMITS = tuple(each.name for each in fields(Constraints))
@@ -104,7 +107,12 @@ class Plan:
         return replace(self, options=replace(self.options, **options))
 
     def arrange(self, data: Dataset) -> tuple[Dataset, tuple[tuple[str, ...], ...]]:
-        """Put the columns into the order by which ties are broken; also, which of them the data cannot tell apart."""
+        """Put the columns into the order by which ties are broken; also, which of them the data cannot tell apart.
+
+        Rows that count several times are repeated where that is faster: compiled code counts rows, not weights.
+        """
+        if self.options.engine == "cores" and _worth_repeating(data):
+            data = data.repeated()
         if self.order == "columns":
             return data, ()
         found = canonical_order(data)
@@ -139,6 +147,13 @@ class Plan:
                 done.set()
                 options = replace(options, cancel=done)
         return tuple(replace(each, dag=each.dag.reordered(names), data=table, alike=alike) for each in results)
+
+
+def _worth_repeating(data: Dataset) -> bool:
+    """Whether rows with weights are counted faster one by one."""
+    if data.weights is None or data.weights.dtype.kind == "f":
+        return False
+    return bool(data.total <= max(_FEW_ROWS, _FEW_TIMES * data.n_rows))
 
 
 @cache

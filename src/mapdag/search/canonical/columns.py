@@ -129,7 +129,8 @@ def _entropies(data: Dataset, first_level: NDArray[np.int64]) -> NDArray[np.floa
     counts = counts[np.lexsort((counts, column))]
     totals = np.bincount(column, counts, minlength=data.n_columns)
     shares = counts / totals[column]
-    return -np.bincount(column, shares * np.log(shares), minlength=data.n_columns)
+    found: NDArray[np.float64] = -np.bincount(column, shares * np.log(shares), minlength=data.n_columns)
+    return found
 
 
 def _groups(order: NDArray[np.intp], columns: NDArray[np.uint64]) -> tuple[tuple[int, ...], ...]:
