@@ -129,8 +129,8 @@ def _entropies(data: Dataset, first_level: NDArray[np.int64]) -> NDArray[np.floa
     counts = counts[np.lexsort((counts, column))]
     totals = np.bincount(column, counts, minlength=data.n_columns)
     shares = counts / totals[column]
-    found: NDArray[np.float64] = -np.bincount(column, shares * np.log(shares), minlength=data.n_columns)
-    return found
+    terms = shares * np.log(shares)
+    return -np.bincount(column, terms, data.n_columns).astype(np.float64)
 
 
 def _groups(order: NDArray[np.intp], columns: NDArray[np.uint64]) -> tuple[tuple[int, ...], ...]:
