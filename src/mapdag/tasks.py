@@ -12,11 +12,12 @@ import threading
 import uuid
 from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field
 from functools import cache
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
 
 from mapdag.checks import check_whole
 from mapdag.cluster import connect
@@ -30,7 +31,7 @@ T = TypeVar("T")
 R_co = TypeVar("R_co", covariant=True)
 
 _LISTEN = 0.1  # seconds between two looks at Ctrl-C
-_AHEAD = 2  # tasks that a cluster is given for each of its threads
+_AHEAD = 4  # tasks that a cluster is given for each of its threads
 _LOSSES = 3  # how often what tasks share may be lost with the workers that had it
 _MANY = 10_000  # threads that never are at work at the same time
 
@@ -182,10 +183,23 @@ def _news(found: SimpleQueue[Any], ends: int) -> Iterator[Any]:
 # On a cluster --------------------------------------------------------------------------------------------------------
 
 
-def _do(job: Job[T], number: int) -> tuple[T, list[tuple[Any, ...]]]:
-    """Do one task on a worker; also, what it warns of."""
+@dataclass(frozen=True)
+class _Told(Generic[T]):
+    """What comes back from a worker: a result, or an error that says the same wherever it happens; and warnings."""
+
+    result: T | None
+    error: MapdagError | None = None
+    said: tuple[tuple[Any, ...], ...] = ()
+
+
+def _do(job: Job[T], number: int) -> _Told[T]:
+    """Do one task on a worker."""
     with heard() as said:
-        return job.do(number, Lane()), said
+        try:
+            result = job.do(number, Lane())
+        except MapdagError as error:
+            return _Told(None, error)
+    return _Told(result, said=tuple(said))
 
 
 class _Remote(Generic[T]):
@@ -204,40 +218,49 @@ class _Remote(Generic[T]):
         self._name = f"{what}-{uuid.uuid4().hex}"
         self._attempts = itertools.count()
         self._running: dict[Any, int] = {}
+        self._ended: SimpleQueue[Any] = SimpleQueue()
         self._losses = 0
         self._shared: Any = None
 
     def run(self, count: int) -> Iterator[tuple[int, T]]:
         """Do so many tasks."""
-        from distributed import as_completed
-
         numbers = iter(range(count))
-        done = as_completed()
         try:
             self._share()
-            for number in itertools.islice(numbers, self._room()):
-                done.add(self._submit(number))
-            for future in done:
-                number = self._running.pop(future)
-                if future.status in ("cancelled", "lost"):
-                    self._share_again()
-                    done.add(self._submit(number))
-                    continue
-                result, said = self._result(future, number)
-                for parts in said:
-                    warn(*parts)
-                for following in itertools.islice(numbers, self._room() - len(self._running)):
-                    done.add(self._submit(following))
-                yield number, result
+            while self._fill(numbers):
+                ended = {self._running.pop(future): future for future in self._wait()}
+                # Those that failed, or were lost just now, come back as None.
+                told: dict[int, _Told[T] | None] = self._client.gather(ended, errors="skip")
+                for number, each in told.items():
+                    if each is not None:
+                        yield number, self._result(each)
+                    elif ended[number].status == "error":
+                        raise self._failure(number, ended[number].exception())
+                    else:
+                        self._share_again()
+                        self._submit(number)
         finally:
             if self._client.status == "running":
                 self._client.cancel(list(self._running))
             self._running.clear()
             self._shared = None
 
-    def _room(self) -> int:
-        """How many tasks may be under way."""
-        return _AHEAD * max(sum(self._client.nthreads().values()), 1)
+    def _fill(self, numbers: Iterator[int]) -> bool:
+        """Submit what there is room for; tells whether anything is under way."""
+        room = _AHEAD * max(sum(self._client.nthreads().values()), 1)
+        for number in itertools.islice(numbers, max(room - len(self._running), 0)):
+            self._submit(number)
+        return bool(self._running)
+
+    def _wait(self) -> list[Any]:
+        """Wait for tasks to end, in one way or another; in steps, so that Ctrl-C is heard everywhere."""
+        ended: list[Any] = []
+        while not ended:
+            with suppress(Empty):
+                ended.append(self._ended.get(timeout=_LISTEN))
+            while not self._ended.empty():
+                ended.append(self._ended.get())
+        return ended
 
     def _share(self) -> None:
         self._shared = self._client.scatter(self._job, broadcast=True, hash=False)
@@ -252,18 +275,22 @@ class _Remote(Generic[T]):
                 raise ClusterError(f"all workers have gone {self._losses} times: see their logs, perhaps for memory")
             self._share()
 
-    def _submit(self, number: int) -> Any:
+    def _submit(self, number: int) -> None:
         key = f"{self._name}-{number}-{next(self._attempts)}"
         future = self._client.submit(_do, self._shared, number, key=key, pure=False)
         self._running[future] = number
-        return future
+        future.add_done_callback(self._ended.put)
 
-    def _result(self, future: Any, number: int) -> tuple[T, list[tuple[Any, ...]]]:
-        if future.status == "finished":
-            found: tuple[T, list[tuple[Any, ...]]] = future.result()
-            return found
-        error = future.exception()
-        if isinstance(error, MapdagError):  # which says the same wherever it happens
-            raise error
-        told = f"{type(error).__name__}: {error}"
-        raise ClusterError(f"{self._what} {number + 1} failed on the cluster: {told}") from error
+    def _result(self, told: _Told[T]) -> T:
+        """Return the result, once its warnings are said."""
+        if told.error is not None:
+            raise told.error
+        for parts in told.said:
+            warn(*parts)
+        return cast("T", told.result)
+
+    def _failure(self, number: int, error: BaseException) -> ClusterError:
+        """Say which task failed, where that is not what the user did."""
+        found = ClusterError(f"{self._what} {number + 1} failed on the cluster: {type(error).__name__}: {error}")
+        found.__cause__ = error
+        return found
