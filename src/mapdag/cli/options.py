@@ -68,6 +68,9 @@ OutGraph: TypeAlias = Annotated[
     ),
 ]
 Report: TypeAlias = Annotated[str | None, option("--report", "FILE", "Write a page to look at in a browser: .html.")]
+Scheduler: TypeAlias = Annotated[
+    str | None, option("--scheduler", "ADDRESS", "Of a cluster of Dask, whose workers do the work.")
+]
 Seed: TypeAlias = Annotated[int, option("--seed", "S", "Seed of whatever is random.")]
 
 
@@ -106,6 +109,10 @@ class ReadTable:
 
 #: Gives the options of `mapdag.learn` for a table.
 SearchFor: TypeAlias = Callable[["Dataset"], dict[str, Any]]
+
+
+#: Where independent tasks are done: the address of a scheduler, a number of processes, or here.
+Cluster: TypeAlias = str | int | None
 
 
 def table_options(  # noqa: PLR0917 - typer calls it by keyword
@@ -216,6 +223,25 @@ def search_options(  # noqa: PLR0917 - same
         return found | {name: value for name, value in special.items() if value is not None}
 
     return collect
+
+
+def cluster_options(
+    scheduler: Scheduler = None,
+    workers: Annotated[
+        int | None, option("--workers", "N", "Processes to start on this machine, for independent tasks.")
+    ] = None,
+) -> Cluster:
+    """Say where independent tasks are done: a cluster as `mapdag.cluster.connect` takes it, or nowhere but here."""
+    return one_cluster(scheduler, workers)
+
+
+def one_cluster(scheduler: str | None, workers: int | None) -> Cluster:
+    """Return the one of two ways to name a cluster that was given."""
+    if scheduler is not None and workers is not None:
+        raise MapdagError("--scheduler and --workers both say who does the work: give one of them")
+    if workers is not None and workers < 1:
+        raise MapdagError(f"--workers must be a whole number of at least 1, got {workers}")
+    return workers if scheduler is None else scheduler
 
 
 def takes(**groups: Callable[..., Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
