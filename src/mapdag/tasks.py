@@ -237,7 +237,7 @@ class _Remote(Generic[T]):
                     elif ended[number].status == "error":
                         raise self._failure(number, ended[number].exception())
                     else:
-                        self._share_again()
+                        self._share_again(number)
                         self._submit(number)
         finally:
             if self._client.status == "running":
@@ -265,14 +265,17 @@ class _Remote(Generic[T]):
     def _share(self) -> None:
         self._shared = self._client.scatter(self._job, broadcast=True, hash=False)
 
-    def _share_again(self) -> None:
+    def _share_again(self, number: int) -> None:
         """Send what all tasks share once more: the workers that had it have gone."""
         if self._client.status != "running":
             raise ClusterError(f"the scheduler has gone, with {self._what}s that were not done yet")
         if self._shared.status in ("cancelled", "lost"):
             self._losses += 1
             if self._losses > _LOSSES:
-                raise ClusterError(f"all workers have gone {self._losses} times: see their logs, perhaps for memory")
+                raise ClusterError(
+                    f"{self._what} {number + 1} failed on the cluster: all workers have gone {self._losses} times, the "
+                    "last time during it (their logs may say why; most often memory is short)"
+                )
             self._share()
 
     def _submit(self, number: int) -> None:
