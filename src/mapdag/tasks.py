@@ -6,13 +6,14 @@ trace in what comes out. This is the one place that divides threads between task
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import os
 import threading
 import uuid
 from collections.abc import Generator, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field
 from functools import cache
@@ -114,7 +115,7 @@ def run_tasks(
     if cluster is None:
         yield from _in_threads(job, count, divide(threads, min(count, most or count)))
     else:
-        with connect(cluster) as client:
+        with connect(cluster) as client, while_connected("nothing is left of what was done"):
             yield from _Remote(job, client, what).run(count)
 
 
@@ -181,6 +182,17 @@ def _news(found: SimpleQueue[Any], ends: int) -> Iterator[Any]:
 
 
 # On a cluster --------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def while_connected(left: str) -> Iterator[None]:
+    """Say that the scheduler has gone, where that is what went wrong, and what is left to do."""
+    try:
+        yield
+    except MapdagError:
+        raise
+    except (OSError, CancelledError, asyncio.CancelledError) as error:
+        raise ClusterError(f"the scheduler has gone ({type(error).__name__}): {left}") from error
 
 
 @dataclass(frozen=True)
@@ -267,8 +279,6 @@ class _Remote(Generic[T]):
 
     def _share_again(self, number: int) -> None:
         """Send what all tasks share once more: the workers that had it have gone."""
-        if self._client.status != "running":
-            raise ClusterError(f"the scheduler has gone, with {self._what}s that were not done yet")
         if self._shared.status in ("cancelled", "lost"):
             self._losses += 1
             if self._losses > _LOSSES:

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
-from mapdag.errors import ClusterError
 from mapdag.study.executors import Event, events_of
+from mapdag.tasks import while_connected
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -46,6 +46,10 @@ class Remote:
 
     def run(self, tasks: Sequence[Task], stop: Callable[[], bool]) -> Iterator[Event]:
         """Do the tasks; one that cannot be done does not end the others."""
+        with while_connected("run again to go on"):
+            yield from self._run(tasks, stop)
+
+    def _run(self, tasks: Sequence[Task], stop: Callable[[], bool]) -> Iterator[Event]:
         from distributed import Event as Flag
 
         name = f"study-{uuid.uuid4().hex}"
@@ -76,8 +80,6 @@ class Remote:
                 self._client.cancel(list(running))
 
     def _event(self, task: Task, future: Any) -> Event:
-        if self._client.status != "running":
-            raise ClusterError("the scheduler has gone; run again to go on")
         if future.status == "error":
             error = future.exception()
             return Event(task, error=f"{type(error).__name__}: {error}")
