@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -66,6 +66,9 @@ class Dataset(Tabular):
     codes: Codes
     weights: Weights | None = None
     codings: Mapping[str, Coding] = field(default_factory=dict)
+
+    #: Who counts it, unless the user says otherwise.
+    engine: ClassVar[str] = "cores"
 
     def __post_init__(self) -> None:
         names = check_names(self.names)
