@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -53,6 +53,15 @@ class Turn:
     sizes: list[int] = field(default_factory=list)
     sparse: list[tuple[tuple[int, ...], ...]] = field(default_factory=list)
     full: int = 0  # cells of all full tables
+
+    def renamed(self, columns: Sequence[int]) -> Turn:
+        """Return the same for a table in which the variables are other columns."""
+        families = [
+            (tuple(columns[v] for v in family), [columns[c] for c in candidates])
+            for family, candidates in self.families
+        ]
+        sparse = [tuple(tuple(columns[v] for v in word) for word in words) for words in self.sparse]
+        return replace(self, families=families, sparse=sparse)
 
     def jobs(self) -> Jobs:
         """Return what goes into full tables, for kernels."""

@@ -187,11 +187,6 @@ class Dataset(Tabular):
         return np.array([len(self.levels[name]) for name in self.names], dtype=np.int64)
 
     @property
-    def engine(self) -> str:
-        """Who counts the rows unless somebody else is asked to: this machine's cores, from memory."""
-        return "cores"
-
-    @property
     def cuts(self) -> Cuts:
         """Where columns were cut into intervals, those that were."""
         return cuts_of(self.codings)

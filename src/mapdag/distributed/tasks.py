@@ -54,20 +54,25 @@ class Crew:
 
     def results(self, futures: Sequence[Future], what: str) -> list[Any]:
         """Wait for tasks, and return what they found; whatever ends that early cancels them."""
-        from distributed import wait
-
         try:
-            while True:
-                try:
-                    wait(futures, timeout=_LISTEN)
-                except (TimeoutError, asyncio.TimeoutError):  # not the same before Python 3.11
-                    self._check_workers(what)
-                else:
-                    with told(what):
-                        return list(self.client.gather(list(futures)))
+            while not self._are_done(futures):
+                self._check_workers(what)
+            with told(what):
+                return list(self.client.gather(list(futures)))
         except BaseException:
             self._cancel(futures)
             raise
+
+    @staticmethod
+    def _are_done(futures: Sequence[Future]) -> bool:
+        """Wait for a while; tells whether all tasks are done, be it with an error."""
+        from distributed import wait
+
+        try:
+            wait(futures, timeout=_LISTEN)
+        except (TimeoutError, asyncio.TimeoutError):  # not the same before Python 3.11
+            return False
+        return True
 
     def sum(self, futures: Sequence[Future], add: Callable[[Sequence[Any]], Any], what: str) -> Any:
         """Add up what tasks find, in a tree on the workers, and return the sum."""
@@ -99,7 +104,7 @@ class Crew:
         """Let nobody work in vain; a cluster that is gone needs not be told."""
         try:
             self.client.cancel([future for future in futures if not future.done()])
-        except Exception:  # noqa: BLE001 - whatever ended the tasks is raised
+        except Exception:  # what ended the tasks is raised
             LOG.debug("tasks could not be cancelled", exc_info=True)
 
     def _check_workers(self, what: str) -> None:
@@ -129,12 +134,16 @@ def told(what: str) -> Iterator[None]:
         raise
     except KilledWorker as error:
         raise ClusterError(
-            f"{what}: workers died again and again, the last at {error.last_worker.address}; most often they ran out of "
-            "memory (their logs say so): give them more, or make smaller partitions"
+            f"{what}: workers died again and again, the last at {error.last_worker.address}; most often they run out "
+            "of memory, as their logs say: give them more, or make smaller partitions"
         ) from error
     except MemoryError as error:
-        raise ClusterError(f"{what}: a worker is out of memory: give workers more, or make smaller partitions") from error
+        raise ClusterError(
+            f"{what}: a worker is out of memory: give workers more, or make smaller partitions"
+        ) from error
     except asyncio.CancelledError as error:
-        raise ClusterError(f"{what}: the tasks were cancelled, or the cluster was closed: connect and read again") from error
+        raise ClusterError(
+            f"{what}: the tasks were cancelled, or the cluster was closed: connect and read again"
+        ) from error
     except OSError as error:
         raise ClusterError(f"{what}: a worker met an error of its system: {error}") from error
