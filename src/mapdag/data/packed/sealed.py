@@ -90,8 +90,9 @@ def told_if_full(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        what = "the disk is full" if error.errno in _FULL else str(error.strerror or error)
+        full = error.errno in _FULL
+        what = "the disk is full: make room there" if full else str(error.strerror or error)
         raise DataError(
-            f"cache: {path.parent} cannot be written to: {what}; make room there, or pass cache= (or set MAPDAG_CACHE) "
-            "to a folder elsewhere. What was packed so far is kept, and used when the scan is run again"
+            f"cache: {path.parent} cannot be written to: {what}, or pass cache= (or set MAPDAG_CACHE) to a folder "
+            "elsewhere. What was packed so far is kept there, and used when the table is scanned again"
         ) from error
