@@ -20,7 +20,7 @@ from mapdag.data import ReadingOptions
 from mapdag.errors import CycleError, GraphError, ParameterError
 from mapdag.families import FamilyScores
 from mapdag.search import SEARCHES, FamilyCache, LearnOptions, Options
-from mapdag.search.cache import store
+from mapdag.search.cache import Ask, store
 from mapdag.search.climbing.moves import TOLERANCE
 from strategies import as_dataset, small_data
 
@@ -139,11 +139,11 @@ def test_the_cache_counts_what_it_has_not_seen():
     assert [cache.index(each) for each in objectives] == [0, 1, 0]
     everyone = np.ones(8, dtype=bool)
     everyone[:2] = False
-    cache.fetch(0, [1], everyone)
+    cache.fetch([Ask(0, (1,), everyone)])
     assert cache.families == 8  # the family itself, without its parent, and with six candidates
     expected = FamilyScores(data, [md.BDeu(1), md.BIC()]).family(0, [1, 2])
     assert cache.family(0, [1, 2]).tolist() == expected.tolist()
-    cache.fetch(0, [1], everyone)
+    cache.fetch([Ask(0, (1,), everyone)])
     assert cache.families == 8
     cache.family(3, [])
     cache.family(3, [])

@@ -19,6 +19,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numba import njit, typeof, types
+from numba.core.cgutils import get_item_pointer
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
@@ -252,3 +253,58 @@ def bits_of(_context: Any, _number: Any = None) -> Any:
         return builder.bitcast(args[0], context.get_value_type(types.uint64))
 
     return types.uint64(types.float64), generate
+
+
+def _pointer(context: Any, builder: Any, kind: Any, array: Any, position: Any) -> Any:
+    """Address of one entry of a flat array."""
+    point: Any = get_item_pointer
+    return point(context, builder, kind, context.make_array(kind)(context, builder, array), [position])
+
+
+# What threads share without locks. Entries have 8 bytes, so they are read and written whole.
+
+
+@intrinsic
+def fetch_add(_context: Any, array: Any, _position: Any, _amount: Any = None) -> Any:
+    """Add to an entry of an array that threads share; returns what was there before."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        address = _pointer(context, builder, signature.args[0], args[0], args[1])
+        return builder.atomic_rmw("add", address, args[2], ordering="seq_cst")
+
+    return types.int64(array, types.int64, types.int64), generate
+
+
+@intrinsic
+def exchange_if(_context: Any, array: Any, _position: Any, _expected: Any, _new: Any = None) -> Any:
+    """Change an entry of an array that threads share if it is as expected; tells whether it was."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        address = _pointer(context, builder, signature.args[0], args[0], args[1])
+        done = builder.cmpxchg(address, args[2], args[3], ordering="seq_cst", failordering="seq_cst")
+        return builder.extract_value(done, 1)
+
+    return types.boolean(array, types.int64, types.int64, types.int64), generate
+
+
+@intrinsic
+def look(_context: Any, array: Any, _position: Any = None) -> Any:
+    """Read an entry that another thread may be writing: what that thread wrote before it is then seen, too."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        address = _pointer(context, builder, signature.args[0], args[0], args[1])
+        return builder.load_atomic(address, ordering="acquire", align=8)
+
+    return array.dtype(array, types.int64), generate
+
+
+@intrinsic
+def publish(_context: Any, array: Any, _position: Any, _value: Any = None) -> Any:
+    """Write an entry for other threads to `look` at, after all that was written before."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        address = _pointer(context, builder, signature.args[0], args[0], args[1])
+        builder.store_atomic(args[2], address, ordering="release", align=8)
+        return context.get_dummy_value()
+
+    return types.none(array, types.int64, array.dtype), generate

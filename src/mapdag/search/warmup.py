@@ -87,6 +87,6 @@ def compile_kernels() -> None:
     compile_for(choose, 1, nodes, nodes, rows.cards, AUTO)
     compile_for(choose_again, nodes, 1, 1, nodes, nodes, rows.cards)
     compile_for(store.ensure, *noted[store.ensure])
-    compile_for(climb.climb, 1, state.ground, state.problem, cache.store, np.empty((1, 4)))
+    compile_for(climb.climb, 1, state.ground, state.problem, state.desk.store, np.empty((1, 4)))
     compile_for(sweep.sweep, *orders.arguments())
     compile_for(trees.trace, *noted[trees.trace])

@@ -7,6 +7,7 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -43,6 +44,7 @@ def scan(
     separator: str | None = None,
     encoding: str | None = None,
     cache: str | os.PathLike[str] | None = None,
+    engine: Any = None,
 ) -> ScannedDataset:
     r"""Read a table that need not fit into memory: files, in blocks of rows, packed to a fraction of their size.
 
@@ -64,6 +66,8 @@ def scan(
     cache : path, optional
         The folder to keep packed files in. By default what the environment variable ``MAPDAG_CACHE`` says, or else
         ``~/.cache/mapdag`` (on macOS ``~/Library/Caches/mapdag``, on Windows ``%LOCALAPPDATA%\mapdag``).
+    engine : dask.distributed.Client, optional
+        The cluster whose workers read the files, which all of them must see, and keep what is packed in their memory.
 
     Returns
     -------
@@ -97,6 +101,10 @@ def scan(
         "codes": codes,
         "max_levels": max_levels,
     }
+    if engine is not None:
+        there = {**options, "separator": separator, "encoding": encoding}
+        data: ScannedDataset = import_module("mapdag.distributed").scan_on(engine, source, there)
+        return data
     folder = cache_folder(cache)
     for _ in range(_TRIES):
         try:

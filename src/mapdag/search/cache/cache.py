@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from mapdag.counts import Request
 from mapdag.families import Criterion, FamilyScores
+from mapdag.search.cache.gate import Gate
 from mapdag.search.constraints import Constraints, make_rules
 from mapdag.search.limits import criterion_of
 
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from mapdag.contracts import Objective
     from mapdag.counts import Backend, Engine
     from mapdag.data import Dataset
-    from mapdag.search.cache.store import Problem
+    from mapdag.search.cache.store import Problem, Store
     from mapdag.search.constraints import Rules
 
     Floats = NDArray[np.float64]
@@ -28,11 +30,20 @@ _STEP = 64  # nodes to be paired with others before anybody may look at the cloc
 _WORTH_ASKING = 100_000.0  # nanoseconds of a column from which on Python's threads are worth their overhead
 
 
+class Ask(NamedTuple):
+    """A family that compiled code could not score, and the candidates that it is to be extended by."""
+
+    child: int
+    parents: tuple[int, ...]  # ascending
+    wanted: NDArray[np.bool_]  # (nodes,)
+
+
 class FamilyCache:
     """Scores of families under several objectives at once, their priors left aside.
 
     What is kept, and how it is found, is in `mapdag.search.cache.store`. Small requests are counted and scored there,
-    within the compiled search; all others are asked for here.
+    within the compiled search; all others are asked for here. Searches in several threads may share a cache, each at
+    a `Desk` of its own.
 
     Parameters
     ----------
@@ -51,7 +62,7 @@ class FamilyCache:
         objectives: Iterable[Objective],
         *,
         constraints: Constraints | None = None,
-        engine: str | Callable[[Dataset], Engine] = "cores",
+        engine: str | Callable[[Dataset], Engine] | None = None,
         backend: Backend = "auto",
         threads: int = 1,
     ) -> None:
@@ -70,6 +81,7 @@ class FamilyCache:
         self.zobrist = np.random.default_rng(0).integers(0, 2**64, (2 * n, 2), dtype=np.uint64)
         self._asks = threads > 1 and self._scores.estimate() >= _WORTH_ASKING
         self._paired = np.eye(n, dtype=np.bool_)
+        self.gate = Gate()
 
     def rules(self, objective: Objective) -> Rules:
         """Return what graphs must obey under an objective."""
@@ -111,28 +123,25 @@ class FamilyCache:
         """Row of an objective in what the other methods return."""
         return self._rows[objective]
 
-    def grow(self) -> None:
-        """Make room for more scores."""
+    def desk(self) -> Desk:
+        """Return a new way to the store, for one search in one thread."""
+        return Desk(self)
+
+    def grow(self, store: Store) -> None:
+        """Make room for more scores than a store has, unless that was done meanwhile."""
         from mapdag.search.cache.store import grown
 
-        self.store = grown(self.store, 2 * len(self.store.scores), 2 * len(self.store.singles))
-
-    def help(self, status: int) -> None:
-        """Do what the compiled search cannot, so that it may go on."""
-        from mapdag.search.cache.status import ASK, FULL
-
-        if status == FULL:
-            self.grow()
-        elif status == ASK:
-            child, size, *parents = self.store.asked.tolist()
-            self.fetch(child, parents[:size], self.store.wanted.copy())
+        with self.gate.alone():
+            if len(store.scores) == len(self.store.scores):
+                self.store = grown(self.store, 2 * len(store.scores), 2 * len(store.singles))
 
     def family(self, child: int, parents: Sequence[int]) -> Floats:
         """Scores of one family under each likelihood and limit; minus infinity where it is thinner than allowed."""
         scores = self._find(child, parents)
         if scores is None:
             scores = self._scores.family(child, parents)
-            self._keep(child, parents, scores)
+            with self.gate.alone():
+                self._keep(child, parents, scores)
         return scores
 
     def _find(self, child: int, parents: Sequence[int]) -> Floats | None:
@@ -146,7 +155,7 @@ class FamilyCache:
         from mapdag.search.cache.store import keep_single
 
         while not keep_single(self._key(child, parents), scores, self.store):
-            self.grow()
+            self.grow(self.store)
 
     def _key(self, child: int, parents: Sequence[int]) -> NDArray[np.uint64]:
         from mapdag.search.cache.store import WHOLE, family_key
@@ -156,16 +165,21 @@ class FamilyCache:
     def pair_up(self, wanted: NDArray[np.bool_]) -> Iterator[int]:
         """Score every node alone and with each single parent that is wanted, ``wanted[parent, child]``, in steps.
 
-        Both directions of a pair share one table. Yields how many nodes are done; nothing where all is known, where
-        there are no rows, or where Python must be asked.
+        Both directions of a pair share one table. Yields how many nodes are done; nothing where all is known, or where
+        there are no rows. Engines that must be asked are asked once, for all.
         """
         from mapdag.search.cache.store import COLUMNS, FAMILIES, fill_pairs, find_roots
 
         n = self.data.n_columns
-        if not self._scores.is_compiled or self.data.n_rows == 0 or not (wanted & ~self._paired).any():
+        if self.data.n_rows == 0 or not (wanted & ~self._paired).any():
+            return
+        if not self._scores.is_compiled:
+            self.fetch([Ask(child, (), wanted[:, child]) for child in range(n)])
+            self._paired |= wanted
+            yield n
             return
         while self.store.used[COLUMNS] + n > len(self.store.scores):
-            self.grow()
+            self.grow(self.store)
         places = find_roots(self.zobrist, self.store)
         missing = wanted & np.isnan(self.store.scores[places, 0]).T
         self.store.used[FAMILIES] += int(missing.sum()) + int(np.isnan(self.store.own[places, 0]).sum())
@@ -178,25 +192,83 @@ class FamilyCache:
             yield min(first + _STEP, n)
         self._paired |= wanted
 
-    def fetch(self, child: int, parents: Sequence[int], wanted: NDArray[np.bool_]) -> None:
-        """Make sure that the store has a family, its column, and the family without each of its parents."""
-        from mapdag.search.cache.store import FAMILIES, find_column, make_column
+    def fetch(self, asks: Sequence[Ask]) -> None:
+        """Make sure that the store has some families, their columns, and the families without each of their parents.
 
-        members = tuple(sorted(parents))
-        key = self._key(child, members)
-        place = find_column(key, self.store)
-        while place < 0:
-            place = make_column(key, self.store)
-            if place < 0:
-                self.grow()
-        missing = np.flatnonzero(wanted & np.isnan(self.store.scores[place, 0]))
-        families = [members, *(members[:i] + members[i + 1 :] for i in range(len(members)))]
-        unknown = [each for each in dict.fromkeys(families) if self._find(child, each) is None]
-        column = [Request(child, members, tuple(missing.tolist()))] if len(missing) else []
-        found = self._scores.scores(column + [Request(child, each) for each in unknown])
-        if column:
-            self.store.scores[place][:, missing] = found[0]
-            self.store.used[FAMILIES] += len(missing)
-        for each, answer in zip(unknown, found[len(column) :], strict=True):
-            self._keep(child, each, answer[:, 0])
-        self.store.own[place] = self.family(child, members)
+        All that is missing is one request of many families; who counts elsewhere goes there once.
+        """
+        missing = {(each.child, each.parents): np.zeros(self.data.n_columns, dtype=np.bool_) for each in asks}
+        for each in asks:
+            missing[each.child, each.parents] |= each.wanted
+        singles: dict[tuple[int, tuple[int, ...]], None] = {}
+        with self.gate.inside():
+            for (child, parents), wanted in missing.items():
+                column = self._column(child, parents)
+                if column is not None:
+                    wanted[~np.isnan(column[0])] = False
+                smaller = (parents[:i] + parents[i + 1 :] for i in range(len(parents)))
+                singles |= {(child, each): None for each in (parents, *smaller) if self._find(child, each) is None}
+        columns = {family: np.flatnonzero(wanted) for family, wanted in missing.items() if wanted.any()}
+        requests = [Request(*family, tuple(nodes.tolist())) for family, nodes in columns.items()]
+        found = self._scores.scores([*requests, *(Request(*family) for family in singles)])
+        with self.gate.alone():
+            for (family, nodes), scores in zip(columns.items(), found[: len(columns)], strict=True):
+                self._keep_column(*family, nodes, scores)
+            for (child, parents), scores in zip(singles, found[len(columns) :], strict=True):
+                self._keep(child, parents, scores[:, 0])
+
+    def _column(self, child: int, parents: Sequence[int]) -> Floats | None:
+        """Scores of a family with each other node added, as far as they are known."""
+        from mapdag.search.cache.store import find_column
+
+        place = find_column(self._key(child, parents), self.store)
+        return None if place < 0 else self.store.scores[place]
+
+    def _keep_column(self, child: int, parents: Sequence[int], nodes: NDArray[np.int64], scores: Floats) -> None:
+        from mapdag.search.cache.store import FAMILIES, make_column
+
+        while (place := make_column(self._key(child, parents), self.store)) < 0:
+            self.grow(self.store)
+        self.store.scores[place][:, nodes] = scores
+        self.store.used[FAMILIES] += len(nodes)
+
+
+class Desk:
+    """The way of one search, in one thread, to a store that it may share with others.
+
+    Parameters
+    ----------
+    cache : FamilyCache
+    """
+
+    def __init__(self, cache: FamilyCache) -> None:
+        self._cache = cache
+        n = cache.data.n_columns
+        self._own: dict[str, Any] = {
+            "status": np.zeros(1, dtype=np.int64),
+            "asked": np.zeros(n + 2, dtype=np.int64),
+            "wanted": np.zeros(n, dtype=np.bool_),
+        }
+        self.store = cache.store._replace(**self._own)
+
+    @contextmanager
+    def open(self) -> Iterator[Store]:
+        """Give the store to compiled code; nobody rebuilds it meanwhile."""
+        with self._cache.gate.inside():
+            if self.store.scores is not self._cache.store.scores:
+                self.store = self._cache.store._replace(**self._own)
+            yield self.store
+
+    def help(self, status: int) -> None:
+        """Do what compiled code could not, so that it may go on."""
+        from mapdag.search.cache.status import ASK, FULL
+
+        if status == FULL:
+            self._cache.grow(self.store)
+        elif status == ASK:
+            self._cache.fetch([self.ask()])
+
+    def ask(self) -> Ask:
+        """Return what compiled code asks for."""
+        child, size, *parents = self._own["asked"].tolist()
+        return Ask(child, tuple(sorted(parents[:size])), self._own["wanted"].copy())

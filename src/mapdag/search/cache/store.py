@@ -2,6 +2,9 @@
 
 A *column* holds the scores of one family with each other node added to its parents in turn, and of the family itself; a
 *single* is the score of one family. Both are found by a 128-bit hash of (child, parents).
+
+Many threads use one store at once, without locks: a slot is claimed, filled, and then published. Whatever two threads
+write to the same place is the same to the last bit, so that who comes first does not matter.
 """
 
 from __future__ import annotations
@@ -20,20 +23,26 @@ from mapdag.kernels import (
     address_of,
     call_at,
     entry,
+    exchange_if,
+    fetch_add,
     inner,
+    look,
     new_floats,
     new_ints,
     new_scores,
     new_words,
     part,
+    publish,
 )
 from mapdag.search.cache.status import ASK, FULL, OK
 
 if TYPE_CHECKING:
     from mapdag.search.constraints import Rules
 
-COLUMNS, SINGLES, FAMILIES, STATUS = 0, 1, 2, 3  # what is in `Store.used`
+COLUMNS, SINGLES, FAMILIES = 0, 1, 2  # what is in `Store.used`
 WHOLE, COLUMN = -1, -2  # instead of a parent to be left out: none; the family's column is wanted
+
+_FREE, _CLAIMED = -1, -2  # instead of a place: nobody has this slot; somebody is about to fill it
 
 _EXACT = 2.0**37  # declared configurations up to which products with a number of levels are exact in floats
 
@@ -42,13 +51,15 @@ class Store(NamedTuple):
     """Scores of families, and what is asked for."""
 
     keys: Words  # (slots, 2) of columns
-    places: Ints  # (slots,) where the column of each key is; -1: free
+    places: Ints  # (slots,) where the column of each key is
     scores: Floats  # (columns, criteria, nodes) not a number: not known yet
     own: Floats  # (columns, criteria) of the family itself
     single_keys: Words  # (slots, 2)
     single_places: Ints  # (slots,)
     singles: Floats  # (singles, criteria)
-    used: Ints  # columns and singles in use, families counted so far, status of the last call
+    used: Ints  # columns and singles in use, families counted so far
+    # Of one caller, not shared:
+    status: Ints  # (1,) of the last call
     asked: Ints  # (nodes + 2,) child, number of parents, parents: the family that Python is asked for
     wanted: Bools  # (nodes,) the candidates that it is to be extended by
 
@@ -69,13 +80,14 @@ def new_store(n_nodes: int, n_criteria: int, columns: int, singles: int) -> Stor
     slots, single_slots = (1 << (2 * size - 1).bit_length() for size in (columns, singles))
     return Store(
         keys=np.zeros((slots, 2), dtype=np.uint64),
-        places=np.full(slots, -1, dtype=np.int64),
+        places=np.full(slots, _FREE, dtype=np.int64),
         scores=np.full((columns, n_criteria, n_nodes), np.nan),
         own=np.full((columns, n_criteria), np.nan),
         single_keys=np.zeros((single_slots, 2), dtype=np.uint64),
-        single_places=np.full(single_slots, -1, dtype=np.int64),
+        single_places=np.full(single_slots, _FREE, dtype=np.int64),
         singles=np.full((singles, n_criteria), np.nan),
-        used=np.zeros(4, dtype=np.int64),
+        used=np.zeros(3, dtype=np.int64),
+        status=np.zeros(1, dtype=np.int64),
         asked=np.zeros(n_nodes + 2, dtype=np.int64),
         wanted=np.zeros(n_nodes, dtype=np.bool_),
     )
@@ -84,7 +96,7 @@ def new_store(n_nodes: int, n_criteria: int, columns: int, singles: int) -> Stor
 def grown(store: Store, columns: int, singles: int) -> Store:
     """Make a store with the same content, and room for so many columns and singles."""
     larger = new_store(store.scores.shape[2], store.scores.shape[1], columns, singles)
-    for name in ("scores", "own", "singles", "used", "asked", "wanted"):
+    for name in ("scores", "own", "singles", "used"):
         old = getattr(store, name)
         getattr(larger, name)[: len(old)] = old
     _rehash(store.keys, store.places, larger.keys, larger.places)
@@ -99,21 +111,53 @@ def known(score: float) -> bool:
 
 
 @inner
-def _slot(key: Words, keys: Words, places: Ints) -> int:
-    """Slot of a key, or the free one where it would go."""
+def _find(key: Words, keys: Words, places: Ints) -> int:
+    """Place of a key, or -1."""
     mask = len(places) - 1
     i = np.int64(key[0]) & mask
-    while places[i] >= 0 and (keys[i, 0] != key[0] or keys[i, 1] != key[1]):
-        i = (i + 1) & mask
-    return i
+    while True:
+        place: int = look(places, i)
+        if place == _FREE:
+            return -1
+        if place != _CLAIMED:  # otherwise whose it is will be known in a moment
+            if keys[i, 0] == key[0] and keys[i, 1] == key[1]:
+                return place
+            i = (i + 1) & mask
+
+
+@inner
+def _claim(key: Words, keys: Words, places: Ints) -> tuple[int, int]:
+    """Slot for a key, claimed, and -1; or, where the key has one already, that and its place."""
+    mask = len(places) - 1
+    i = np.int64(key[0]) & mask
+    while True:
+        place: int = look(places, i)
+        if place == _FREE:
+            if exchange_if(places, i, _FREE, _CLAIMED):
+                keys[i, 0], keys[i, 1] = key[0], key[1]
+                return i, np.int64(-1)
+        elif place != _CLAIMED:
+            if keys[i, 0] == key[0] and keys[i, 1] == key[1]:
+                return i, place
+            i = (i + 1) & mask
+
+
+@inner
+def _take_place(kind: int, room: int, slot: int, places: Ints, used: Ints) -> int:
+    """Next free place for a claimed slot; -1 if there is no room, the slot then being free again."""
+    place: int = fetch_add(used, kind, 1)
+    if place < room:
+        return place
+    fetch_add(used, kind, -1)
+    publish(places, slot, _FREE)
+    return -1
 
 
 @entry
 def _rehash(keys: Words, places: Ints, new_keys: Words, new_places: Ints) -> None:
     for i in range(len(places)):
         if places[i] >= 0:
-            slot = _slot(keys[i], new_keys, new_places)
-            new_keys[slot, 0], new_keys[slot, 1] = keys[i, 0], keys[i, 1]
+            slot, _ = _claim(keys[i], new_keys, new_places)
             new_places[slot] = places[i]
 
 
@@ -133,19 +177,17 @@ def family_key(child: int, parents: Ints, size: int, skip: int, zobrist: Words) 
 @entry
 def find_column(key: Words, store: Store) -> int:
     """Place of a column, or -1."""
-    return store.places[_slot(key, store.keys, store.places)]
+    return _find(key, store.keys, store.places)
 
 
 @entry
 def make_column(key: Words, store: Store) -> int:
-    """Place of a new column without scores, or -1 if there is no room."""
-    place = store.used[COLUMNS]
-    if place >= len(store.scores):
-        return -1
-    slot = _slot(key, store.keys, store.places)
-    store.keys[slot, 0], store.keys[slot, 1] = key[0], key[1]
-    store.places[slot] = place
-    store.used[COLUMNS] += 1
+    """Place of a column, made without scores where there was none, or -1 if there is no room."""
+    slot, place = _claim(key, store.keys, store.places)
+    if place < 0:
+        place = _take_place(COLUMNS, len(store.scores), slot, store.places, store.used)
+        if place >= 0:
+            publish(store.places, slot, place)
     return place
 
 
@@ -153,13 +195,13 @@ def make_column(key: Words, store: Store) -> int:
 def find_family(child: int, parents: Ints, size: int, skip: int, zobrist: Words, store: Store, out: Floats) -> bool:
     """Look up the scores of one family: as a single, as a column's own, or as an entry of a smaller family's column."""
     key = family_key(child, parents, size, skip, zobrist)
-    place = store.single_places[_slot(key, store.single_keys, store.single_places)]
+    place = _find(key, store.single_keys, store.single_places)
     if place >= 0:
         for k in range(len(out)):
             out[k] = store.singles[place, k]
         return True
     place = find_column(key, store)
-    if place >= 0 and known(store.own[place, 0]):
+    if place >= 0 and known(look(store.own[place], 0)):
         for k in range(len(out)):
             out[k] = store.own[place, k]
         return True
@@ -170,7 +212,7 @@ def find_family(child: int, parents: Ints, size: int, skip: int, zobrist: Words,
         p = parents[i]
         smaller[0], smaller[1] = key[0] ^ zobrist[p, 0], key[1] ^ zobrist[p, 1]
         place = find_column(smaller, store)
-        if place >= 0 and known(store.scores[place, 0, p]):
+        if place >= 0 and known(look(store.scores[place, 0], p)):
             for k in range(len(out)):
                 out[k] = store.scores[place, k, p]
             return True
@@ -180,17 +222,27 @@ def find_family(child: int, parents: Ints, size: int, skip: int, zobrist: Words,
 @entry
 def keep_single(key: Words, scores: Floats, store: Store) -> bool:
     """Keep the scores of one family; tells whether there was room."""
-    place = store.used[SINGLES]
-    if place >= len(store.singles):
+    slot, place = _claim(key, store.single_keys, store.single_places)
+    if place >= 0:
+        return True
+    place = _take_place(SINGLES, len(store.singles), slot, store.single_places, store.used)
+    if place < 0:
         return False
-    slot = _slot(key, store.single_keys, store.single_places)
-    store.single_keys[slot, 0], store.single_keys[slot, 1] = key[0], key[1]
-    store.single_places[slot] = place
     for k in range(len(scores)):
         store.singles[place, k] = scores[k]
-    store.used[SINGLES] += 1
-    store.used[FAMILIES] += 1
+    publish(store.single_places, slot, place)
+    fetch_add(store.used, FAMILIES, 1)
     return True
+
+
+@inner
+def _write(found: Floats, nodes: Ints, size: int, column: Floats) -> None:
+    """Write scores of some nodes into a column, the first criterion last, by which others see that they are known."""
+    for i in range(column.shape[0] - 1, 0, -1):
+        for m in range(size):
+            column[i, nodes[m]] = found[i, m]
+    for m in range(size):
+        publish(column[0], nodes[m], found[0, m])
 
 
 @part
@@ -241,16 +293,14 @@ def _ensure_family(child: int, parents: Ints, size: int, skip: int, problem: Pro
 def _ensure_column(child: int, parents: Ints, size: int, wanted: Bools, problem: Problem, store: Store) -> int:
     """Make sure that a family's column has the scores of all wanted candidates (no parents, nor the child)."""
     key = family_key(child, parents, size, WHOLE, problem.zobrist)
-    place = find_column(key, store)
+    place = make_column(key, store)
     if place < 0:
-        place = make_column(key, store)
-        if place < 0:
-            return FULL
+        return FULL
     scores = store.scores[place]
     missing = new_ints(len(wanted))
     count = 0
     for c in range(len(wanted)):
-        if wanted[c] and not known(scores[0, c]):
+        if wanted[c] and not known(look(scores[0], c)):
             missing[count] = c
             count += 1
     if count == 0:
@@ -265,10 +315,8 @@ def _ensure_column(child: int, parents: Ints, size: int, wanted: Bools, problem:
     family[size] = child
     found = new_scores(scores.shape[0], count)
     call_at(inputs.extend, inputs, family, declared, missing[:count], found, new_scores(0, 0))
-    for i in range(scores.shape[0]):
-        for m in range(count):
-            scores[i, missing[m]] = found[i, m]
-    store.used[FAMILIES] += count
+    _write(found, missing, count, scores)
+    fetch_add(store.used, FAMILIES, count)
     return OK
 
 
@@ -279,9 +327,7 @@ def find_roots(zobrist: Words, store: Store) -> Ints:
     places, nobody = new_ints(n), new_ints(0)
     for child in range(n):
         key = family_key(child, nobody, 0, WHOLE, zobrist)
-        places[child] = find_column(key, store)
-        if places[child] < 0:
-            places[child] = make_column(key, store)
+        places[child] = make_column(key, store)
     return places
 
 
@@ -335,7 +381,7 @@ def fill_pairs(children: Ints, wanted: Bools, places: Ints, inputs: Inputs, stor
 def ensure(
     child: int, parents: Ints, size: int, skip: int, wanted: Bools, problem: Problem, store: Store, out: Floats
 ) -> None:
-    """Make sure that scores are in the store; what became of it goes to the store's `STATUS`.
+    """Make sure that scores are in the store; what became of it goes to the store's `status`.
 
     Parameters
     ----------
@@ -355,7 +401,7 @@ def ensure(
             store.asked[2 + i] = parents[i]
         for c in range(len(wanted)):
             store.wanted[c] = wanted[c]
-    store.used[STATUS] = status
+    store.status[0] = status
 
 
 @inner
@@ -364,7 +410,7 @@ def ensure_at(
 ) -> int:
     """Do as `ensure` does, by its address; returns the status."""
     call_at(problem.ensure, child, parents, size, skip, wanted, problem, store, out)
-    return store.used[STATUS]
+    return store.status[0]
 
 
 def address_of_ensure(problem: Problem, store: Store) -> int:

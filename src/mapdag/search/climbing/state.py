@@ -42,7 +42,7 @@ class GraphState:
         self.nodes = dag.nodes
         self.objective = objective
         self.rules = cache.rules(objective)
-        self._cache = cache
+        self.desk = cache.desk()
         self.problem = cache.problem(objective)
         wait_for("climbing", "climb")
         self.ground = Ground(
@@ -78,11 +78,12 @@ class GraphState:
         With no moves at all: whether all scores and deltas are up to date.
         """
         trace = np.empty((min(most, _TRACE), 4))
-        status, made = climb(_BUDGET, self.ground, self.problem, self._cache.store, trace)
+        with self.desk.open() as store:
+            status, made = climb(_BUDGET, self.ground, self.problem, store, trace)
         steps = [Step(int(kind), int(start), int(end), delta) for kind, start, end, delta in trace[:made].tolist()]
         for step in steps:
             self._follow(step)
-        self._cache.help(status)
+        self.desk.help(status)
         return bool(status == CONVERGED), steps
 
     def best(self, baseline: float, tabu: NDArray[np.uint64]) -> Step:

@@ -38,7 +38,7 @@ class OrderState:
     def __init__(self, objective: Objective, cache: FamilyCache) -> None:
         self.names = cache.data.names
         n = len(self.names)
-        self._cache = cache
+        self._desk = cache.desk()
         self._problem = cache.problem(objective)
         trees = new_trees(n, cache.data.n_rows, 16 * n + 64, 64 * n + 256)
         self._trees = with_address(trees, self._problem, cache.store)
@@ -139,15 +139,16 @@ class OrderState:
 
     def arguments(self) -> tuple[Order, int, Problem, Store, Trees]:
         """Return what the compiled search takes."""
-        return self._order, _BUDGET, self._problem, self._cache.store, self._trees
+        return self._order, _BUDGET, self._problem, self._desk.store, self._trees
 
     def step(self) -> bool:
         """Move some dirty nodes to their best positions; tells whether none is left."""
-        status = sweep(*self.arguments())
+        with self._desk.open():
+            status = sweep(*self.arguments())
         if status == CROWDED:
             self._trees = larger_trees(self._trees, 2 * len(self._trees.own), 2 * len(self._trees.value))
         else:
-            self._cache.help(status)
+            self._desk.help(status)
         return bool(status == CONVERGED)
 
     def scores(self) -> list[float]:

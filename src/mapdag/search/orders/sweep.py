@@ -6,16 +6,18 @@ was, so that when it is interrupted, and how often, leaves no trace. An `Order` 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from mapdag.kernels import Bools, Ints, Words, call_at, entry, inner, no_words, trailing_zeros
 from mapdag.search.cache.status import CONVERGED, OK, PAUSED
-from mapdag.search.cache.store import STATUS, Problem, Store
 from mapdag.search.climbing.links import flip
 from mapdag.search.climbing.moves import TOLERANCE
 from mapdag.search.orders.trees import FOUND, Trees
+
+if TYPE_CHECKING:
+    from mapdag.search.cache.store import Problem, Store
 
 
 class Order(NamedTuple):
@@ -40,7 +42,7 @@ def new_order(sequence: list[int]) -> Order:
 def _trace_at(child: int, before: Words, problem: Problem, store: Store, trees: Trees) -> int:
     """Node of the tree with the best parents of a node among those of a set; -1 where that is not known yet."""
     call_at(trees.trace, child, before, problem, store, trees)
-    return trees.used[FOUND] if store.used[STATUS] == OK else np.int64(-1)
+    return trees.used[FOUND] if store.status[0] == OK else np.int64(-1)
 
 
 @inner
@@ -168,7 +170,7 @@ def sweep(order: Order, budget: int, problem: Problem, store: Store, trees: Tree
     for i in range(n):
         if position[sequence[i]] < 0:
             if not _place(i, n - 1, -1, order, problem, store, trees):
-                return store.used[STATUS]
+                return store.status[0]
             break
     clean = 0  # nodes in a row that are not dirty
     while clean < n:
@@ -178,7 +180,7 @@ def sweep(order: Order, budget: int, problem: Problem, store: Store, trees: Tree
                 return PAUSED
             budget -= 1
             if not _improve(x, order, problem, store, trees):
-                return store.used[STATUS]
+                return store.status[0]
             clean = 0
         else:
             clean += 1

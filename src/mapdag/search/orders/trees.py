@@ -17,7 +17,6 @@ from mapdag.kernels import Bools, Floats, Int32s, Ints, Words, address_of, entry
 from mapdag.search.cache.status import CROWDED, OK
 from mapdag.search.cache.store import (
     COLUMN,
-    STATUS,
     WHOLE,
     Problem,
     Store,
@@ -194,7 +193,7 @@ def _shrink(node: int, child: int, size: int, problem: Problem, store: Store, tr
 def trace(child: int, before: Words, problem: Problem, store: Store, trees: Trees) -> None:
     """Find the best parents of a node among the nodes of a set.
 
-    The tree's node goes to `used`, what became of it to the store's `STATUS`.
+    The tree's node goes to `used`, what became of it to the store's `status`.
     """
     candidate, following, parents, wanted = trees.candidate, trees.following, trees.parents, trees.wanted
     start, n_branches, roots, possible = trees.start, trees.n_branches, trees.roots, trees.possible
@@ -234,7 +233,7 @@ def trace(child: int, before: Words, problem: Problem, store: Store, trees: Tree
             wanted[c] = False
         status = _shrink(node, child, size, problem, store, trees)
     trees.used[FOUND] = node
-    store.used[STATUS] = status
+    store.status[0] = status
 
 
 def with_address(trees: Trees, problem: Problem, store: Store) -> Trees:
