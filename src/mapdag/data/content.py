@@ -181,7 +181,7 @@ def _open_path(source: str | os.PathLike[str]) -> Content:
     if not path.exists():
         raise DataError(f"{name}: no such file")
     if path.is_dir():
-        raise DataError(f"{name} is a directory; a table is one file")
+        raise DataError(f"{name} is a directory: mapdag.scan takes all files of one")
     try:
         with path.open("rb") as file:
             if not path.is_file() or not _is_plain(path):  # a pipe can be read only once

@@ -34,6 +34,10 @@ _MAGIC = max(map(len, _COMPRESSED))
 class NotInEncoding(Exception):  # noqa: N818 - never seen by users
     """The text is not in the encoding that its start suggests."""
 
+    def __init__(self, encoding: str, error: UnicodeError) -> None:
+        super().__init__(str(error))
+        self.encoding = encoding
+
 
 @dataclass(frozen=True)
 class Piece:
@@ -265,7 +269,7 @@ def _decoded(path: Path, encoding: str, *, carriage: bool, start: int = 0, size:
                 try:
                     text = decoder.decode(block, final=not block).encode()
                 except UnicodeError as error:
-                    raise NotInEncoding(str(error)) from error
+                    raise NotInEncoding(encoding, error) from error
             else:
                 text = block
             if carriage:
