@@ -128,18 +128,19 @@ def _rows(blocks: Blocks, i: int, turn: Turn, cards: Ints, empty: NDArray[Any]) 
     stored = getattr(blocks, "planes", None)
     if stored is None:
         codes = np.array(blocks.codes(i), dtype=empty.dtype, order="C", copy=None)
-        bits = pack(_sealed(codes), first_level) if by_bits else bits
+        bits = pack(sealed(codes), first_level) if by_bits else bits
     else:
         planes, n = stored(i)
+        planes = sealed(planes)
         bits = bits_of_planes(planes, n, first_level) if by_bits else bits
         if by_codes:
             codes = np.empty((len(cards), n), dtype=empty.dtype)
             codes_of_planes(planes, first_level, codes)
-    return Rows(_sealed(codes), bits, first_level, cards)
+    return Rows(sealed(codes), bits, first_level, cards)
 
 
-def _sealed(codes: NDArray[Any]) -> NDArray[Any]:
-    """Return a view that cannot be written to: kernels are compiled for one type, whoever made the codes."""
-    view = codes.view()
+def sealed(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a view that cannot be written to: kernels are compiled for one type, whoever made the array."""
+    view = array.view()
     view.setflags(write=False)
     return view

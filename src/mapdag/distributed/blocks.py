@@ -78,6 +78,7 @@ class RemoteBlocks:
 
     def groups(self) -> Iterator[tuple[list[str], list[Future]]]:
         """Give the partitions in as many groups as the cluster has threads, those of a worker together, and where."""
+        self.crew.check()
         client = self.crew.client
         threads, holders = client.nthreads(), client.who_has(list(self.partitions))
         at: dict[str, list[Future]] = {}

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from mapdag.counts.passes import BLOCK_ROWS
+from mapdag.counts.passes import BLOCK_ROWS, sealed
 from mapdag.data.columns import from_pandas
 from mapdag.data.labels import code_dtype
 from mapdag.data.packed.planes import pack, planes_of
@@ -164,7 +164,7 @@ class PackedRows:
 
         planes, n = self.blocks[i]
         codes = np.empty((len(self.cards), n), dtype=code_dtype(self.cards))
-        codes_of_planes(planes, np.concatenate([[0], np.cumsum(self.cards)]), codes)
+        codes_of_planes(sealed(planes), np.concatenate([[0], np.cumsum(self.cards)]), codes)
         return codes
 
 

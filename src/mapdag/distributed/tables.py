@@ -132,13 +132,14 @@ def _split(values: Sequence[Any], sizes: Sequence[int]) -> list[Sequence[Any]]:
 
 
 def _named(crew: Crew, tasks: Sequence[Future], called: Sequence[str]) -> list[Any]:
-    """Wait for a task for each partition; an error names the partition."""
+    """Wait for a task for each partition; an error names the partition, unless it does so already."""
     try:
         return crew.results(tasks, "reading the table")
-    except MapdagError:
-        raise
     except Exception as error:
-        names = [name for name, task in zip(called, tasks, strict=True) if task.status == "error"]
-        raise DataError(
-            f"{names[0] if names else 'a partition'} cannot be read: {type(error).__name__}: {error}"
-        ) from error
+        name = next((name for name, task in zip(called, tasks, strict=True) if task.status == "error"), "a partition")
+        if isinstance(error, ClusterError) and not isinstance(error.__cause__, OSError):
+            raise ClusterError(f"{name}: {error}") from error
+        if isinstance(error, MapdagError) and not isinstance(error, ClusterError):
+            raise
+        cause = error.__cause__ if isinstance(error, ClusterError) else error
+        raise DataError(f"{name} cannot be read: {type(cause).__name__}: {cause}") from cause

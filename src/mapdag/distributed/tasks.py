@@ -6,6 +6,7 @@ All are pure functions of what they are given, so that Dask makes anew what a wo
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import logging
 import time
 import uuid
@@ -48,6 +49,7 @@ class Crew:
         near : sequence of str
             Addresses of the workers that had better do it.
         """
+        self.check()
         key = f"mapdag-{what}-{uuid.uuid4().hex}"
         where = {"workers": list(near), "allow_other_workers": True} if near else {}
         return self.client.submit(function, *arguments, key=key, **where)
@@ -75,15 +77,15 @@ class Crew:
         return True
 
     def sum(self, futures: Sequence[Future], add: Callable[[Sequence[Any]], Any], what: str) -> Any:
-        """Add up what tasks find, in a tree on the workers, and return the sum."""
-        layers = [list(futures)]
-        while len(layers[-1]) > 1:
-            last = layers[-1]
-            layers.append([self.submit("add", add, last[i : i + _FAN]) for i in range(0, len(last), _FAN)])
+        """Add up what tasks find, in a tree: on the workers, but for the last few."""
+        every, last = list(futures), list(futures)
         try:
-            return self.results(layers[-1], what)[0]
+            while len(last) > _FAN:
+                last = [self.submit("add", add, last[i : i + _FAN]) for i in range(0, len(last), _FAN)]
+                every += last
+            return add(self.results(last, what))
         except BaseException:
-            self._cancel([future for layer in layers for future in layer])
+            self._cancel(every)
             raise
 
     def ahead(self, makers: Iterable[Callable[[], Future]]) -> Iterator[Future]:
@@ -122,6 +124,13 @@ class Crew:
     def _connected(self) -> bool:
         return str(self.client.status) in ("running", "connecting")
 
+    def check(self) -> None:
+        """Refuse to work with a client that was closed."""
+        if not self._connected():
+            raise ClusterError(
+                f"the client is {self.client.status}, and the rows of the table went with it: read them with another one"
+            )
+
 
 @contextmanager
 def told(what: str) -> Iterator[None]:
@@ -141,7 +150,7 @@ def told(what: str) -> Iterator[None]:
         raise ClusterError(
             f"{what}: a worker is out of memory: give workers more, or make smaller partitions"
         ) from error
-    except asyncio.CancelledError as error:
+    except (asyncio.CancelledError, concurrent.futures.CancelledError) as error:
         raise ClusterError(
             f"{what}: the tasks were cancelled, or the cluster was closed: connect and read again"
         ) from error

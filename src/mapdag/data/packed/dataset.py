@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial, reduce
+from operator import add
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 import numpy as np
@@ -11,12 +13,13 @@ from mapdag.data.codings import TEXT, Sealed, kept_codings
 from mapdag.data.columns import Column
 from mapdag.data.dataset import Dataset
 from mapdag.data.labels import check_names, code_dtype
+from mapdag.data.packed.packing import in_threads
 from mapdag.data.problems import unknown_names
 from mapdag.data.source import Source
 from mapdag.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -44,6 +47,10 @@ class Blocks(Protocol):
 
     def select(self, columns: Sequence[int]) -> Blocks:
         """Return some of the columns."""
+
+
+def _called(function: Callable[..., Any], blocks: Blocks, number: int, arguments: tuple[Any, ...]) -> Any:
+    return function(blocks.codes(number), *arguments)
 
 
 class ScannedDataset(Dataset):
@@ -196,6 +203,17 @@ class ScannedDataset(Dataset):
             self._observed[name] = sum(np.bincount(codes, minlength=size) for codes in every)
         counts: Weights = self._observed[name]
         return counts.copy()
+
+    def sum(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Return the sum of ``function(codes, *arguments)`` over the blocks, wherever these are.
+
+        The function is one that another process can import.
+        """
+        total = getattr(self.blocks, "total", None)
+        if total is not None:
+            return total(function, *arguments)
+        makers = (partial(_called, function, self.blocks, number, arguments) for number in range(len(self.blocks)))
+        return reduce(add, in_threads(makers))
 
     def select(self, names: Iterable[str]) -> ScannedDataset:
         """Return some of the columns, in the order given; their rows stay where they are."""

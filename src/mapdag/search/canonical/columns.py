@@ -12,7 +12,7 @@ table (but for designs of rare symmetry); nothing in the data can tell them apar
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -54,13 +54,17 @@ def canonical_order(data: Dataset) -> CanonicalOrder:
     first_level = np.concatenate([[0], np.cumsum(data.cards)])
     weights = _whole(data.weights)
     levels, columns = np.zeros(first_level[-1], dtype=np.uint64), np.zeros(n, dtype=np.uint64)
-    refine(data.codes, first_level, weights, levels, columns)
+
+    def go_round() -> None:
+        refine(data.sum(_coloured, first_level, weights, levels), first_level, levels, columns)
+
+    go_round()
     scores: NDArray[np.uint64] | None = None
     while True:
         colours = len(np.unique(columns))
         for _ in range(2):  # a round may pass something on without yet telling more columns apart
             if colours < n:
-                refine(data.codes, first_level, weights, levels, columns)
+                go_round()
         if colours == n:
             break
         if len(np.unique(columns)) == colours:
@@ -76,15 +80,15 @@ def canonical_order(data: Dataset) -> CanonicalOrder:
 
 def _pairs(data: Dataset, groups: tuple[tuple[int, ...], ...]) -> NDArray[np.uint64]:
     """How well each column tells those of some groups: a likelihood, exact whatever the order of rows and levels."""
+    from mapdag.counts import Request
     from mapdag.families import FamilyScores
     from mapdag.scores import LogLik
 
     every = range(data.n_columns)
     found = np.zeros((data.n_columns, data.n_columns))
-    scores = FamilyScores(data, [LogLik()])
-    for i in (i for group in groups for i in group):
-        others = [j for j in every if j != i]
-        found[i, others] = scores.extensions(i, (), others)[0]
+    requests = [Request(i, (), tuple(j for j in every if j != i)) for group in groups for i in group]
+    for request, scores in zip(requests, FamilyScores(data, [LogLik()]).scores(requests), strict=True):
+        found[request.child, request.candidates] = scores[0]
     return (found + 0.0).view(np.uint64)
 
 
@@ -120,12 +124,26 @@ def _whole(weights: NDArray[np.generic] | None) -> NDArray[np.uint64]:
 def _entropies(data: Dataset) -> NDArray[np.float64]:
     """Entropy of every column: a sum over the sorted counts, so that neither rows nor labels matter."""
     found = np.empty(data.n_columns)
-    weights = data.exact_weights
-    for i in range(data.n_columns):
-        counts = np.sort(np.bincount(data.codes[i], weights=weights, minlength=int(data.cards[i])))
+    every = data.sum(_level_counts, data.cards, data.exact_weights)
+    for i, own in enumerate(np.split(every, np.cumsum(data.cards)[:-1])):
+        counts = np.sort(own)
         shares = counts[counts > 0] / counts.sum()
         found[i] = -float(np.sum(shares * np.log(shares)))
     return found
+
+
+def _coloured(codes: NDArray[Any], *arguments: Any) -> NDArray[np.uint64]:
+    """Call a kernel by way of a function that other processes find, and compile or load themselves."""
+    from mapdag.search.canonical.colours import colour_rows
+
+    codes.setflags(write=False)  # of one type, whoever made them
+    found: NDArray[np.uint64] = colour_rows(codes, *arguments)
+    return found
+
+
+def _level_counts(codes: NDArray[Any], cards: NDArray[np.int64], weights: NDArray[Any] | None) -> NDArray[Any]:
+    """Count the rows of every level of every column, one column after the other."""
+    return np.concatenate([np.bincount(x, weights, minlength=r) for x, r in zip(codes, cards.tolist(), strict=True)])
 
 
 def _groups(order: NDArray[np.intp], columns: NDArray[np.uint64]) -> tuple[tuple[int, ...], ...]:
