@@ -25,10 +25,12 @@ HEAD = 2**18
 _BLOCK = 2**24
 
 _PARQUET, _FEATHER_1, _IPC_FILE, _IPC_STREAM = b"PAR1", b"FEA1", b"ARROW1\0\0", b"\xff\xff\xff\xff"
-_ZSTD = b"\x28\xb5\x2f\xfd"
 _COLUMNAR_SUFFIXES = {".parquet", ".pq", ".arrow", ".arrows", ".feather", ".ipc"}
-_BZIP = tuple(b"BZh%d1AY&SY" % level for level in range(1, 10))
-_DECOMPRESS = (((b"\x1f\x8b",), gzip.decompress), (_BZIP, bz2.decompress), ((b"\xfd7zXZ\0",), lzma.decompress))
+
+#: How compressed files start.
+GZIP, XZ, ZSTD = b"\x1f\x8b", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd"
+BZIP = tuple(b"BZh%d1AY&SY" % level for level in range(1, 10))
+_DECOMPRESS = (((GZIP,), gzip.decompress), (BZIP, bz2.decompress), ((XZ,), lzma.decompress))
 
 #: What people try to read that is no table we know.
 _FOREIGN = {
@@ -179,7 +181,7 @@ def _open_path(source: str | os.PathLike[str]) -> Content:
     if not path.exists():
         raise DataError(f"{name}: no such file")
     if path.is_dir():
-        raise DataError(f"{name} is a directory; a table is one file")
+        raise DataError(f"{name} is a directory: mapdag.scan takes all files of one")
     try:
         with path.open("rb") as file:
             if not path.is_file() or not _is_plain(path):  # a pipe can be read only once
@@ -196,7 +198,7 @@ def _decompressed(content: Content) -> Content:
                 return Content.of(content.name, decompress(content.load()))
     except (OSError, EOFError, lzma.LZMAError) as error:
         raise DataError(f"{content.name}: cannot be decompressed: {error}") from error
-    return Content.of(content.name, _unzstd(content)) if content.head.startswith(_ZSTD) else content
+    return Content.of(content.name, _unzstd(content)) if content.head.startswith(ZSTD) else content
 
 
 def _unzstd(content: Content) -> bytes:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from mapdag.data.columns import is_a
 from mapdag.data.dataset import Dataset
+from mapdag.data.packed.scan import scan
+from mapdag.data.packed.sources import is_many
 from mapdag.data.preparation import prepare
 from mapdag.errors import ParameterError
 from mapdag.public import public
@@ -136,10 +138,10 @@ def as_dataset(data: Any, **options: Unpack[ReadingOptions]) -> Dataset:
 
     Parameters
     ----------
-    data : Dataset, or whatever `read` takes
-        The table.
+    data : Dataset, or whatever `read` takes, or several files
+        The table; several files are scanned.
     **options
-        Passed to `read`; not allowed for a dataset, of which nothing is to be read.
+        Passed to `read` or `scan`; not allowed for a dataset, of which nothing is to be read.
 
     Returns
     -------
@@ -152,6 +154,8 @@ def as_dataset(data: Any, **options: Unpack[ReadingOptions]) -> Dataset:
     >>> as_dataset(data) is data
     True
     """
+    if is_many(data):
+        return scan(data, **options)
     if not isinstance(data, Dataset):
         return read(data, **options)
     if options:

@@ -44,6 +44,7 @@ class Source:
     called: str = "the table"  # what it is called in messages
     weights: Any = None  # weights that it brings along
     recount: Recount | None = None  # counts the rows that remain, if columns hold distinct values instead of rows
+    sample: Source | None = None  # some of its rows, in that case
     header: bool = False  # whether the names were the first line of a text file, so that they might be data
 
     def pop(self, position: int, options: ReadOptions) -> Column:

@@ -174,7 +174,7 @@ class StoredBlock:
 
     def positions(self, column: int) -> NDArray[Any]:
         """Return which of its values each row has."""
-        return unpack(self._piece(self.n_columns + column), self._columns[column]["planes"], self.n_rows)
+        return unpack(self._piece(self.n_columns + column).reshape(-1, plane_bytes(self.n_rows)), self.n_rows)
 
     def _piece(self, number: int) -> NDArray[np.uint8]:
         return self._content[self._ends[number] : self._ends[number + 1]]

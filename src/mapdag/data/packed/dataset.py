@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 import numpy as np
 
-from mapdag.data.codings import Sealed, kept_codings
+from mapdag.data.codings import TEXT, Sealed, kept_codings
+from mapdag.data.columns import Column
 from mapdag.data.dataset import Dataset
 from mapdag.data.labels import check_names, code_dtype
 from mapdag.data.packed.packing import in_threads
 from mapdag.data.problems import unknown_names
+from mapdag.data.source import Source
 from mapdag.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -23,10 +25,12 @@ if TYPE_CHECKING:
 
     from mapdag.data.codings import Coding
     from mapdag.data.labels import Codes, LevelsLike
+    from mapdag.data.meanings import ReadOptions
     from mapdag.data.rows import Weights
     from mapdag.tables import Table
 
 _SHOWN_ROWS = 5
+_SAMPLED_ROWS = 2**16  # for a look at single rows
 
 
 class Blocks(Protocol):
@@ -53,8 +57,8 @@ class ScannedDataset(Dataset):
     """A table of categories that is not in memory: its rows are read block by block, whenever they are counted.
 
     Made by `scan`. Whatever goes by counts works on it as on a `Dataset`, with the same results to the last bit:
-    `learn` (but for exact search), `score`, `fit`, `diagnose`, reports. What needs the rows themselves wants a `Dataset`:
-    `to_dataset` if they fit into memory, or a `sample`.
+    `learn` (but for exact search), `score`, `fit`, `diagnose`, reports. What needs the rows themselves wants a
+    `Dataset`: `to_dataset` if they fit into memory, or a `sample`.
 
     Attributes
     ----------
@@ -246,3 +250,20 @@ class ScannedDataset(Dataset):
             f"{what} needs all rows in memory, and those of a scanned table are in files: pass data.to_dataset() if "
             f"they fit ({size:,.0f} MiB), or data.sample(n)"
         )
+
+
+def source_of_scanned(data: ScannedDataset) -> Source:
+    """Return the levels of a scanned table as a source of columns, each standing for the rows that have it."""
+    rows = np.unique(np.linspace(0, data.n_rows - 1, _SAMPLED_ROWS).astype(np.intp))
+    some = data.take(rows)
+
+    def make(name: str, index: NDArray[Any], _: ReadOptions) -> Column:
+        levels = data.levels[name]
+        return Column(name, "text", index, levels, declared=levels, coding=data.codings.get(name, TEXT))
+
+    def make_counted(name: str, index: NDArray[Any], options: ReadOptions) -> Column:
+        return replace(make(name, index, options), times=np.asarray(data.observed(name)), rows=index)
+
+    names, positions = list(data.names), [np.arange(len(data.levels[name])) for name in data.names]
+    sample = Source(names, some.n_rows, list(some.codes), make)
+    return Source(names, data.n_rows, list(positions), make_counted, sample=sample)

@@ -35,6 +35,8 @@ READ_ROWS = 2**20
 
 _READ_CELLS = 2**27  # and its cells
 
+_SAMPLED_BLOCKS, _SAMPLED_ROWS = 64, 2**16  # of a larger one, for a look at single rows
+
 
 @dataclass(frozen=True, eq=False)
 class Meaning:
@@ -135,10 +137,11 @@ class _Recount:
 
 def read_packed(table: PackedTable, options: Mapping[str, Any]) -> Dataset | Meaning:
     """Find out what a packed table means, with the options of `read`."""
-    if table.n_rows <= READ_ROWS and table.n_rows * len(table.names) <= _READ_CELLS:
+    if is_small(table):
         return prepare(source_of(table, whole=True), **options).dataset()
-    recount = _Recount(table)
-    source = replace(source_of(table, whole=False), recount=recount)
+    source = source_of(table, whole=False)
+    recount = source.recount
+    assert isinstance(recount, _Recount)
     prepared = prepare(source, **options)
     coded = prepared.coded()
     by_name = {column.name: column for column in coded}
@@ -159,20 +162,28 @@ def read_packed(table: PackedTable, options: Mapping[str, Any]) -> Dataset | Mea
     )
 
 
+def is_small(table: PackedTable) -> bool:
+    """Tell whether all rows of a table fit into memory with ease."""
+    return table.n_rows <= READ_ROWS and table.n_rows * len(table.names) <= _READ_CELLS
+
+
 def source_of(table: PackedTable, *, whole: bool) -> Source:
     """Return a packed table as a source of columns: whole ones, or their distinct values for rows."""
 
     def make(name: str, position: int, options: ReadOptions) -> Column:
         column = table.column(name, table.tallies[position], options)
-        if not whole or not column.index.size:
-            return column
-        return replace(column, index=column.index[_index(table, position, column)], rows=None, times=None)
+        return _with_rows(column, _index(table, position, column)) if whole else column
+
+    def make_sample(name: str, position: int, options: ReadOptions) -> Column:
+        column = table.column(name, table.tallies[position], options)
+        return _with_rows(column, _sampled(table, position, column))
 
     names, positions = table.names, list(range(len(table.names)))
     if any(source.about.get("row_names") for source in table.sources):
         _check_row_names(table, table.tallies[0])
         names, positions = names[1:], positions[1:]
-    return Source(names, table.n_rows, positions, make, table.called, header=table.header)
+    source = Source(names, table.n_rows, positions, make, table.called, header=table.header)
+    return source if whole else replace(source, sample=replace(source, make=make_sample), recount=_Recount(table))
 
 
 def _index(table: PackedTable, column: int, made: Column) -> NDArray[Any]:
@@ -181,6 +192,23 @@ def _index(table: PackedTable, column: int, made: Column) -> NDArray[Any]:
         return np.zeros(table.n_rows, dtype=np.uint8)
     dtype = np.min_scalar_type(max(len(table.tallies[column].counts) - 1, 0))
     return np.concatenate([rows.entries(column).astype(dtype)[rows.positions(column)] for rows in _Rows.of(table)])
+
+
+def _with_rows(column: Column, index: NDArray[Any]) -> Column:
+    """Return a column of distinct values with rows, given which value each has."""
+    return replace(column, index=column.index[index], rows=None, times=None)
+
+
+def _sampled(table: PackedTable, column: int, made: Column) -> NDArray[Any]:
+    """Return which distinct value some rows have, from all over a table."""
+    blocks = np.unique(np.linspace(0, table.n_blocks - 1, _SAMPLED_BLOCKS).astype(np.intp)).tolist()
+    found = []
+    for number in blocks:
+        rows, size = _Rows(table, number), table.sizes[number]
+        chosen = np.linspace(0, size - 1, min(size, -(-_SAMPLED_ROWS // len(blocks)))).astype(np.intp)
+        nested = made.kind == "nested"
+        found.append(chosen * 0 if nested else rows.entries(column)[rows.positions(column)[chosen]].astype(np.intp))
+    return np.concatenate(found)
 
 
 def _check_row_names(table: PackedTable, tally: Tally) -> None:

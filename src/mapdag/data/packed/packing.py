@@ -94,13 +94,13 @@ def _pack_from(
     path: Path, folder: Path, mark: dict[str, Any], separator: str | None, encoding: str | None, tried: str | None
 ) -> dict[str, Any]:
     """Pack a file as whatever encoding fits all of it."""
-    reader = open_reader(path, separator, tried or encoding)
+    reader = open_reader(path, separator, encoding, tried)
     while True:
         try:
             return _pack(reader, folder)
-        except NotInEncoding as error:
+        except NotInEncoding as error:  # noqa: PERF203 - twice at most
             assert isinstance(reader, TextReader)
-            reader = reader.in_other_encoding(error, separator, encoding)
+            reader = reader.in_other_encoding(error)
             _begin(folder, {**mark, "tried": reader.encoding})
 
 

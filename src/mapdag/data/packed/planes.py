@@ -41,9 +41,9 @@ def pack(numbers: NDArray[Any], planes: int) -> bytes:
     return packed.tobytes()
 
 
-def unpack(packed: NDArray[np.uint8], planes: int, n: int) -> NDArray[Any]:
-    """Return the numbers that were packed: uint8 up to 8 planes, uint16 up to 16, else uint32."""
-    bits = packed.reshape(planes, plane_bytes(n))
+def unpack(bits: NDArray[np.uint8], n: int) -> NDArray[Any]:
+    """Return the numbers that were packed, given their planes as rows: in 8 bits, 16 or 32."""
+    planes = len(bits)
     dtype = np.uint8 if planes <= 8 else np.uint16 if planes <= 16 else np.uint32
     numbers: NDArray[Any] = np.zeros(n, dtype=dtype)
     for low in range(0, planes, 8):

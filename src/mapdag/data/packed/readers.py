@@ -47,9 +47,10 @@ class Reader(ABC):
 class TextReader(Reader):
     """A file of text."""
 
-    def __init__(self, path: Path, separator: str | None, encoding: str | None) -> None:
+    def __init__(self, path: Path, separator: str | None, encoding: str | None, tried: str | None = None) -> None:
         self.called = shown(path)
-        self._text = _looked_at(path, separator, encoding)
+        self._separator, self._asked = separator, encoding
+        self._text = _looked_at(path, separator, encoding, tried)
         self._integers = True
 
     @property
@@ -72,7 +73,7 @@ class TextReader(Reader):
         try:
             parsed = parse(content, dialect, integers=self._integers, before=piece.lines, last=piece.last)
         except UnicodeDecodeError as error:
-            raise NotInEncoding(str(error)) from error
+            raise NotInEncoding(text.encoding, error) from error
         self._integers = parsed.way == "integers"  # no way back: the worst is what the whole file is read as
         parts = [make_part(column, own=True) for column in parsed.columns]
         return Block(parsed.n_rows, parts, self._facts(piece, parsed.way))
@@ -87,24 +88,27 @@ class TextReader(Reader):
         varied = are_varied(dialect)
         return {"names": dialect.names, "header": True, "row_names": dialect.row_names, "varied": varied}
 
-    def in_other_encoding(self, error: NotInEncoding, separator: str | None, encoding: str | None) -> TextReader:
+    def in_other_encoding(self, error: NotInEncoding) -> TextReader:
         """Return a reader that takes the text for something else, unless the user said what it is."""
-        other = _NEXT_ENCODING.get(self._text.encoding)
-        if encoding is not None or other is None:
-            raise not_in(self._text.encoding, self.called, error) from error
-        return TextReader(self._text.path, separator, other)
+        return TextReader(
+            self._text.path, self._separator, self._asked, _next_encoding(error, self._asked, self.called)
+        )
 
 
-def _looked_at(path: Path, separator: str | None, encoding: str | None) -> Text:
-    """Look at the start of a text."""
-    tried = encoding
+def _looked_at(path: Path, separator: str | None, asked: str | None, tried: str | None) -> Text:
+    """Look at the start of a text, which may not be what its first bytes look like."""
     while True:
         try:
-            return Text.of(path, separator, tried)
-        except NotInEncoding as error:
-            if tried is not None and (encoding is not None or tried == "latin-1"):
-                raise not_in(tried, shown(path), error) from error
-            tried = "latin-1"
+            return Text.of(path, separator, tried or asked)
+        except NotInEncoding as error:  # noqa: PERF203 - twice at most
+            tried = _next_encoding(error, asked, shown(path))
+
+
+def _next_encoding(error: NotInEncoding, asked: str | None, called: str) -> str:
+    other = _NEXT_ENCODING.get(error.encoding) if asked is None else None
+    if other is None:
+        raise not_in(error.encoding, called, error) from error
+    return other
 
 
 class FrameReader(Reader):
@@ -167,13 +171,13 @@ class ColumnarReader(FrameReader):
         return levels_in_file(self._content, seen)
 
 
-def open_reader(path: Path, separator: str | None, encoding: str | None) -> Reader:
-    """Open a file, whatever it holds."""
+def open_reader(path: Path, separator: str | None, encoding: str | None, tried: str | None = None) -> Reader:
+    """Open a file, whatever it holds; `tried`: an encoding that is known to be better than what its start looks like."""
     import polars as pl
 
     content = open_content(path, unpack=False)
     if content.format == "text":
-        return TextReader(path, separator, encoding)
+        return TextReader(path, separator, encoding, tried)
     try:
         return ColumnarReader(content)
     except (pl.exceptions.PolarsError, OSError) as error:

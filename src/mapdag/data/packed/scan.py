@@ -12,19 +12,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from mapdag.data.columns import is_a
-from mapdag.data.packed.dataset import ScannedDataset
+from mapdag.data.packed.dataset import ScannedDataset, source_of_scanned
 from mapdag.data.packed.folders import cache_folder
-from mapdag.data.packed.meaning import read_packed
+from mapdag.data.packed.meaning import is_small, read_packed, source_of
 from mapdag.data.packed.packing import Packed, pack_file, pack_frame
 from mapdag.data.packed.sealed import Broken, told_if_full
-from mapdag.data.packed.sources import find_files
+from mapdag.data.packed.sources import find_files, is_many
 from mapdag.data.packed.store import store
 from mapdag.data.packed.tallies import PackedTable
-from mapdag.errors import DataError
+from mapdag.errors import DataError, ParameterError
 from mapdag.public import public
 
 if TYPE_CHECKING:
     from mapdag.data.discretization import Discretization
+    from mapdag.data.source import Source
 
 _TRIES = 3  # at mending what is damaged
 
@@ -35,6 +36,7 @@ def scan(
     *,
     levels: Mapping[str, Sequence[Any] | int] | str | os.PathLike[str] | None = None,
     like: Any = None,
+    weights: None = None,
     drop: str | Iterable[str] = (),
     missing: Literal["error", "drop", "level"] = "error",
     missing_values: str | Iterable[Any] = (),
@@ -60,7 +62,7 @@ def scan(
         ``"data/*.parquet"`` or a folder stands for all files there (but for hidden ones), sorted by name. All must have
         the same columns, in any order, of the same types. Nobody can tell whether a LazyFrame stayed the same: it is
         packed anew each time, and forgotten with the dataset.
-    levels, like, drop, missing, missing_values, discretize, codes, max_levels, separator, encoding
+    levels, like, weights, drop, missing, missing_values, discretize, codes, max_levels, separator, encoding
         As in `read`; but for the method "hartemink" where there are more than a million rows, for columns with more
         than 900,000 distinct values, which have to be left out, and for weights.
     cache : path, optional
@@ -91,6 +93,11 @@ def scan(
     >>> md.learn(data, search="hc").dag.n_arcs
     7
     """
+    if weights is not None:
+        raise ParameterError(
+            "weights cannot be given for a table that is scanned, whose rows count once each: read it into memory with "
+            "mapdag.read, if it fits"
+        )
     options = {
         "levels": levels,
         "like": like,
@@ -111,7 +118,7 @@ def scan(
             table, owned = packed_table(source, folder, separator, encoding)
             found = read_packed(table, options)
             blocks = store(table, found, folder)
-        except Broken as error:  # a block of an earlier scan: it is made anew
+        except Broken as error:  # noqa: PERF203 - a block of an earlier scan: it is made anew
             error.path.unlink(missing_ok=True)
             (error.path.parent / "whole").unlink(missing_ok=True)
             damaged = error
@@ -121,6 +128,16 @@ def scan(
                 weakref.finalize(blocks, _forget, owned, blocks.folder)
             return data
     raise DataError(f"the cache cannot be read: {damaged}; pass cache= a folder elsewhere")
+
+
+def open_packed(source: Any, separator: str | None, encoding: str | None) -> Source | None:
+    """Return several files, or a table that was scanned, as a source of columns; None for anything else."""
+    if isinstance(source, ScannedDataset):
+        return source_of_scanned(source)
+    if not is_many(source):
+        return None
+    table, _ = packed_table(source, cache_folder(), separator, encoding)
+    return source_of(table, whole=is_small(table))
 
 
 def packed_table(

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _MAGIC = b"mapdag 1 "
-_SEAL = len(_MAGIC) + 8 + 1 + 16 + 1  # checksum and size in hexadecimal, a blank, a newline
+_SEAL = len(_MAGIC) + 8 + 1 + 16 + 1  # checksum and size in hexadecimal, a blank, a newline: see `_sealed`
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
@@ -42,12 +42,11 @@ def write_sealed(path: Path, facts: dict[str, Any], parts: Sequence[bytes] = ())
     checksum, size = zlib.crc32(header), len(header)
     for part in parts:
         checksum, size = zlib.crc32(part, checksum), size + len(part)
-    seal = _MAGIC + b"%08x %016x\n" % (checksum, size)
     waiting = path.with_name(f"{path.name}.{os.getpid()}.part")
     with told_if_full(path):
         try:
             with waiting.open("wb") as file:
-                for part in (seal, header, *parts):
+                for part in (_sealed(checksum, size), header, *parts):
                     file.write(part)
                 file.flush()
                 os.fsync(file.fileno())
@@ -63,15 +62,20 @@ def read_sealed(path: Path, *, check: bool = True) -> tuple[dict[str, Any], NDAr
     try:
         content: NDArray[np.uint8] = np.memmap(path, dtype=np.uint8, mode="r")
         seal = content[:_SEAL].tobytes()
-        if not seal.startswith(_MAGIC) or len(content) - _SEAL != int(seal[-17:], 16):
+        size = len(content) - _SEAL
+        if not seal.endswith(b" %016x\n" % size):
             raise Broken(path, "is cut short")
-        if check and zlib.crc32(content[_SEAL:].data) != int(seal[len(_MAGIC) : len(_MAGIC) + 8], 16):
+        if check and seal != _sealed(zlib.crc32(content[_SEAL:].data), size):
             raise Broken(path, "is not as it was written")
         end = _end_of_line(content)
         facts: dict[str, Any] = json.loads(content[_SEAL:end].tobytes())
     except (OSError, ValueError) as error:
         raise Broken(path, error) from error
     return facts, content[end:]
+
+
+def _sealed(checksum: int, size: int) -> bytes:
+    return _MAGIC + b"%08x %016x\n" % (checksum, size)
 
 
 def _end_of_line(content: NDArray[np.uint8]) -> int:
@@ -90,8 +94,9 @@ def told_if_full(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        what = "the disk is full" if error.errno in _FULL else str(error.strerror or error)
+        full = error.errno in _FULL
+        what = "the disk is full: make room there" if full else str(error.strerror or error)
         raise DataError(
-            f"cache: {path.parent} cannot be written to: {what}; make room there, or pass cache= (or set MAPDAG_CACHE) "
-            "to a folder elsewhere. What was packed so far is kept, and used when the scan is run again"
+            f"cache: {path.parent} cannot be written to: {what}, or pass cache= (or set MAPDAG_CACHE) to a folder "
+            "elsewhere. What was packed so far is kept there, and used when the table is scanned again"
         ) from error

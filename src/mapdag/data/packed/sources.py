@@ -37,7 +37,8 @@ def find_files(source: Any) -> list[Path]:
             raise DataError(f"{shown(path)} has no files in it")
         return found
     if not path.exists() and glob.has_magic(str(path)):
-        found = sorted(Path(each) for each in glob.iglob(str(path), recursive=True) if Path(each).is_file())  # noqa: PTH207 - any pattern, from any folder
+        matching = map(Path, glob.iglob(str(path), recursive=True))  # noqa: PTH207 - any pattern, from any folder
+        found = sorted(each for each in matching if each.is_file() and (_is_table(each) or path.name[0] in "._"))
         if not found:
             raise DataError(f"{shown(path)}: no file matches")
         return found
@@ -52,10 +53,10 @@ def _in_folder(folder: Path) -> list[Path]:
     """Return the files in a folder and those below it, without what programs leave beside their tables."""
     found = []
     for path in folder.iterdir():
-        if path.name.startswith((".", "_")) or path.suffix == ".crc":
-            continue
-        if path.is_dir():
-            found += _in_folder(path)
-        elif path.is_file():
-            found.append(path)
+        if _is_table(path):
+            found += _in_folder(path) if path.is_dir() else [path]
     return found
+
+
+def _is_table(path: Path) -> bool:
+    return not path.name.startswith((".", "_")) and path.suffix != ".crc" and (path.is_dir() or path.is_file())

@@ -63,20 +63,28 @@ class StoredBlocks:
     def codes(self, number: int, columns: Sequence[int] | None = None) -> NDArray[Any]:
         """Return the codes of a block, one row per column; of some columns only, if these are given."""
         wanted = self.columns if columns is None else [self.columns[column] for column in columns]
-        n, planes = self.sizes[number], [planes_of(card) for card in self.cards]
-        ends = np.cumsum([0, *planes]) * plane_bytes(n)
-        content = self._content(number, n, int(ends[-1]))
-        codes = np.empty((len(wanted), n), dtype=code_dtype([self.cards[column] for column in self.columns]))
+        content, first = self._content(number)
+        codes = np.empty((len(wanted), self.sizes[number]), dtype=code_dtype([self.cards[c] for c in self.columns]))
         for row, column in zip(codes, wanted, strict=True):
-            row[:] = unpack(content[ends[column] : ends[column + 1]], planes[column], n)
+            row[:] = unpack(content[first[column] : first[column + 1]], self.sizes[number])
         return codes
 
-    def _content(self, number: int, n: int, size: int) -> NDArray[np.uint8]:
+    def planes(self, number: int) -> tuple[NDArray[np.uint64], int]:
+        """Return the bit planes of a block, those of each column in turn, and its number of rows."""
+        content, first = self._content(number)
+        chosen = [plane for column in self.columns for plane in range(first[column], first[column + 1])]
+        return np.ascontiguousarray(content[chosen]).view(np.uint64), self.sizes[number]
+
+    def _content(self, number: int) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """Return the planes of a block, mapped into memory, and where those of each column begin."""
+        first = np.cumsum([0, *map(planes_of, self.cards)])
+        width = plane_bytes(self.sizes[number])
         path = block_path(self.folder, self.files[number])
-        damage = None
+        damage: Broken | None = None
         try:
             facts, content = read_sealed(path, check=number not in self._checked)
-            damage = None if facts.get("rows") == n and len(content) == size else Broken(path, "is of another table")
+            if facts.get("rows") != self.sizes[number] or len(content) != first[-1] * width:
+                damage = Broken(path, "is of another table")
         except Broken as error:
             damage = error
         if damage is not None:
@@ -84,7 +92,7 @@ class StoredBlocks:
             path.unlink(missing_ok=True)
             raise DataError(f"a packed file is damaged ({damage}): scan the table again, which mends it") from damage
         self._checked.add(number)
-        return content
+        return np.asarray(content).reshape(-1, width), first
 
     def select(self, columns: Sequence[int]) -> StoredBlocks:
         """Return some of the columns."""

@@ -102,14 +102,19 @@ class PackedTable:
         return any(source.about.get("header") for source in self.sources)
 
     @cached_property
+    def sizes(self) -> list[int]:
+        """The rows of each block."""
+        return [size for source in self.sources for size in source.sizes]
+
+    @cached_property
     def starts(self) -> NDArray[np.int64]:
         """Where the rows of each block begin."""
-        return np.cumsum([0, *(size for source in self.sources for size in source.sizes)])
+        return np.cumsum([0, *self.sizes])
 
     @property
     def n_blocks(self) -> int:
         """Number of blocks."""
-        return sum(len(source.sizes) for source in self.sources)
+        return len(self.sizes)
 
     def block(self, number: int) -> tuple[StoredBlock, Sequence[int]]:
         """Open a block: also, where each column is in it."""

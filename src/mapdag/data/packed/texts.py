@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mapdag.data.content import HEAD, Content, open_content, shown
+from mapdag.data.content import BZIP, GZIP, HEAD, XZ, ZSTD, Content, open_content, shown
 from mapdag.data.dialect import Dialect, find_dialect, is_utf8, known_encoding, refuse_nul, splits_at_blanks
 from mapdag.data.dialect import single_blanks as single
 from mapdag.errors import DataError
@@ -26,12 +26,17 @@ if TYPE_CHECKING:
 _READ = 2**22  # bytes at a time
 _FIRST = 2**22  # bytes that the dialect is found from, unless the header is longer
 _MOST = 2**26  # bytes of a piece
-_OPENERS = ((b"\x1f\x8b", gzip.open), (b"BZh", bz2.open), (b"\xfd7zXZ\0", lzma.open))
-_ZSTD = b"\x28\xb5\x2f\xfd"
+_OPENERS = (((GZIP,), gzip.open), (BZIP, bz2.open), ((XZ,), lzma.open))
+_COMPRESSED = (GZIP, XZ, ZSTD, *BZIP)
+_MAGIC = max(map(len, _COMPRESSED))
 
 
 class NotInEncoding(Exception):  # noqa: N818 - never seen by users
     """The text is not in the encoding that its start suggests."""
+
+    def __init__(self, encoding: str, error: UnicodeError) -> None:
+        super().__init__(str(error))
+        self.encoding = encoding
 
 
 @dataclass(frozen=True)
@@ -216,11 +221,11 @@ def _opened(path: Path) -> Any:
     """Open a file that may be compressed, to be read piece by piece."""
     try:
         with path.open("rb") as file:
-            magic = file.read(6)
+            magic = file.read(_MAGIC)
         for start, opener in _OPENERS:
             if magic.startswith(start):
                 return opener(path, "rb")
-        if magic.startswith(_ZSTD):
+        if magic.startswith(ZSTD):
             return _unzstd(path)
         return path.open("rb")
     except OSError as error:
@@ -241,14 +246,13 @@ def _read(file: Any, size: int, name: str) -> bytes:
     try:
         return bytes(file.read(size))
     except (OSError, EOFError, lzma.LZMAError) as error:
-        raise DataError(f"{name}: cannot be decompressed, or read: {error}") from error
+        raise DataError(f"{name}: cannot be decompressed: {error}") from error
 
 
 def is_seekable(path: Path, encoding: str) -> bool:
     """Tell whether the text is in the file as it is."""
     with path.open("rb") as file:
-        magic = file.read(6)
-    return encoding == "utf-8" and not magic.startswith((*(start for start, _ in _OPENERS), _ZSTD))
+        return encoding == "utf-8" and not file.read(_MAGIC).startswith(_COMPRESSED)
 
 
 def _decoded(path: Path, encoding: str, *, carriage: bool, start: int = 0, size: int = _READ) -> Iterator[bytes]:
@@ -265,7 +269,7 @@ def _decoded(path: Path, encoding: str, *, carriage: bool, start: int = 0, size:
                 try:
                     text = decoder.decode(block, final=not block).encode()
                 except UnicodeError as error:
-                    raise NotInEncoding(str(error)) from error
+                    raise NotInEncoding(encoding, error) from error
             else:
                 text = block
             if carriage:
