@@ -41,12 +41,18 @@ def _pack_words(codes: Codes, level: int, words: int, out: Words) -> None:
         out[w] = word
 
 
+@inner
+def padded(words: int) -> int:
+    """How many words a bitset of so many has: whole registers."""
+    return (words + _ALIGN - 1) // _ALIGN * _ALIGN
+
+
 @entry
 def pack(codes: Codes, first_level: Ints) -> Words:
     """Bitsets of all levels of all variables, one row each, padded with zeros to whole registers."""
     n_variables, n = codes.shape
     words = (n + 63) // 64
-    bits = np.zeros((first_level[n_variables], (words + _ALIGN - 1) // _ALIGN * _ALIGN), dtype=np.uint64)
+    bits = np.zeros((first_level[n_variables], padded(words)), dtype=np.uint64)
     for v in range(n_variables):
         base, levels = first_level[v], first_level[v + 1] - first_level[v]
         packed = 0
@@ -181,8 +187,8 @@ def _rows_to_count(candidates: Ints) -> tuple[Ints, int]:
 
 
 @inner
-def count_extensions(bits: Words, family: Ints, candidates: Ints) -> Counted:
-    """Tables of one family extended by each candidate parent in turn.
+def add_extensions(bits: Words, family: Ints, candidates: Ints, counts: Counts, product: Counts) -> None:
+    """Add the rows of bitsets to the cells of one family, and to those of each level of some candidates.
 
     Parameters
     ----------
@@ -190,23 +196,32 @@ def count_extensions(bits: Words, family: Ints, candidates: Ints) -> Counted:
         From `pack`.
     family, candidates : int64 arrays (variables, 2)
         First level and number of levels of the parents and, last, the child; and of the candidates.
+    counts : array (cells of the family,)
+    product : array ((levels of the candidates + 1) * cells of the family,)
+        Row by row. The last level of each candidate is left to `_complete`; the row at the end is for nobody.
     """
-    words = bits.shape[1]
-    r = family[-1, 1]
-    dense = 1
-    for i in range(family.shape[0]):
-        dense *= family[i, 1]
-    block = min(max(_CACHE_WORDS // dense // _ALIGN * _ALIGN, 8 * _ALIGN), words)
-    rows, total_rows = _rows_to_count(candidates)
-    product = no_counts((total_rows + 1) * dense)
-    counts = no_counts(dense)
+    words, dense = bits.shape[1], len(counts)
+    block = max(min(max(_CACHE_WORDS // dense // _ALIGN * _ALIGN, 8 * _ALIGN), words), 1)
+    rows, _ = _rows_to_count(candidates)
     cells = new_bitsets(dense + 1, block)
     index = new_ints(dense)
     for begin in range(0, words, block):
         end = min(begin + block, words)
         found = _family_cells(bits, family, begin, end, cells, index, counts)
         _multiply(bits, rows, begin, end, cells, index, found, product)
-    return _complete(counts, product, candidates, r)
+
+
+@inner
+def count_extensions(bits: Words, family: Ints, candidates: Ints) -> Counted:
+    """Tables of one family extended by each candidate parent in turn; arguments as in `add_extensions`."""
+    dense, levels = 1, 1
+    for i in range(family.shape[0]):
+        dense *= family[i, 1]
+    for i in range(candidates.shape[0]):
+        levels += candidates[i, 1]
+    counts, product = no_counts(dense), no_counts(levels * dense)
+    add_extensions(bits, family, candidates, counts, product)
+    return _complete(counts, product, candidates, family[-1, 1])
 
 
 @inner

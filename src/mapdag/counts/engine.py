@@ -49,12 +49,15 @@ class Engine(ABC):
         Number of rows, or the sum of their weights.
     fractions : int
         How many counts a table can have that are not whole; 0 where all are.
+    threads : int
+        How many threads it may count with.
     """
 
     cards: NDArray[np.int64]
     n_rows: int
     total: float
     fractions: int
+    threads: int = 1
 
     @property
     def n_nodes(self) -> int:
@@ -76,7 +79,10 @@ class Engine(ABC):
 
 
 #: Where each engine is: a class that takes a data set.
-ENGINES: dict[str, str | Callable[[Dataset], Engine]] = {"cores": "mapdag.counts.cores:Counter"}
+ENGINES: dict[str, str | Callable[[Dataset], Engine]] = {
+    "cores": "mapdag.counts.cores:Counter",
+    "blocks": "mapdag.counts.summed:BlocksEngine",
+}
 
 
 def make_engine(engine: str | Callable[[Dataset], Engine], data: Dataset) -> Engine:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -66,6 +66,9 @@ class Dataset(Tabular):
     codes: Codes
     weights: Weights | None = None
     codings: Mapping[str, Coding] = field(default_factory=dict)
+
+    #: Who counts it, unless the user says otherwise.
+    engine: ClassVar[str] = "cores"
 
     def __post_init__(self) -> None:
         names = check_names(self.names)
@@ -243,6 +246,14 @@ class Dataset(Tabular):
         codes, size = self.column(name), len(self.levels[name])
         counts = np.bincount(codes, weights=self.weights, minlength=size)
         return counts if self.weights is None or self.weights.dtype.kind == "f" else counts.astype(np.int64)
+
+    def sum(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Return ``function(codes, *arguments)``, or the sum of it over blocks of rows where these are not in memory.
+
+        >>> Dataset.from_codes([[0], [2]]).sum(lambda codes: codes.sum())
+        2
+        """
+        return function(self.codes, *arguments)
 
     def unobserved(self) -> dict[str, tuple[str, ...]]:
         """Return the declared levels that no row has, for the columns that have such.

@@ -201,9 +201,9 @@ def learn(
         For whatever is random (restarts); 0 unless given.
     threads : int, optional
         Threads to count and score with, all cores unless given; the result does not depend on it.
-    engine : str or callable
-        Who counts: "cores", this machine; or another engine that was registered, or a function that makes one for a
-        data set (`docs/extend.md`). The result does not depend on it.
+    engine : str or callable, optional
+        Who counts: "cores", this machine, where the table is in memory; or another engine that was registered, or a
+        function that makes one for a data set (`docs/extend.md`). The result does not depend on it.
     progress : bool or callable
         True shows a bar while the search runs, in a terminal or a notebook; a function is called with a `Progress`
         after every step. Nothing is shown unless asked for.

@@ -62,7 +62,7 @@ class FamilyCache:
         objectives: Iterable[Objective],
         *,
         constraints: Constraints | None = None,
-        engine: str | Callable[[Dataset], Engine] = "cores",
+        engine: str | Callable[[Dataset], Engine] | None = None,
         backend: Backend = "auto",
         threads: int = 1,
     ) -> None:
@@ -165,13 +165,18 @@ class FamilyCache:
     def pair_up(self, wanted: NDArray[np.bool_]) -> Iterator[int]:
         """Score every node alone and with each single parent that is wanted, ``wanted[parent, child]``, in steps.
 
-        Both directions of a pair share one table. Yields how many nodes are done; nothing where all is known, where
-        there are no rows, or where Python must be asked.
+        Both directions of a pair share one table. Yields how many nodes are done; nothing where all is known, or where
+        there are no rows. Engines that must be asked are asked once, for all.
         """
         from mapdag.search.cache.store import COLUMNS, FAMILIES, fill_pairs, find_roots
 
         n = self.data.n_columns
-        if not self._scores.is_compiled or self.data.n_rows == 0 or not (wanted & ~self._paired).any():
+        if self.data.n_rows == 0 or not (wanted & ~self._paired).any():
+            return
+        if not self._scores.is_compiled:
+            self.fetch([Ask(child, (), wanted[:, child]) for child in range(n)])
+            self._paired |= wanted
+            yield n
             return
         while self.store.used[COLUMNS] + n > len(self.store.scores):
             self.grow(self.store)

@@ -39,8 +39,8 @@ class Options:
         For whatever is random.
     threads : int, optional
         Threads to count and score with, as many as there are cores unless given; the result does not depend on it.
-    engine : str or callable
-        Who counts, see `mapdag.counts.engine`; the result does not depend on it.
+    engine : str or callable, optional
+        Who counts, see `mapdag.counts.engine`, as the data set says unless given; the result does not depend on it.
     progress : bool or callable
         True for a bar; or a function that is called with a `Progress` after every step.
     catch_interrupt : bool
@@ -55,7 +55,7 @@ class Options:
     time_limit: float | None = None
     seed: int = 0
     threads: int | None = None
-    engine: str | Callable[[Dataset], Engine] = "cores"
+    engine: str | Callable[[Dataset], Engine] | None = None
     progress: OnProgress | bool | None = None
     catch_interrupt: bool = True
     cancel: threading.Event | None = None
