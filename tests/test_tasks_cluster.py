@@ -209,6 +209,18 @@ def test_commands_take_the_address_of_a_scheduler(client, table, run, tmp_path):
     assert "cells are done" in out
 
 
+def test_a_table_that_workers_read_gives_the_graph_of_one_that_is_read_here(client, table, run, tmp_path):
+    small = ["learn", table, "--search", "hc", "--json"]
+    code, here, _ = run(*small)
+    assert code == 0
+    code, there, err = run(*small, "--scheduler", client.scheduler.address)
+    assert code == 0, err
+    assert without_seconds(there) == without_seconds(here)
+    code, _, err = run(*small, "--weights", "asia", "--scheduler", client.scheduler.address)
+    assert code == 2
+    assert "weights" in err
+
+
 def without_seconds(text):
     return [line for line in text.splitlines() if '"seconds"' not in line]
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
@@ -242,6 +243,21 @@ def one_cluster(scheduler: str | None, workers: int | None) -> Cluster:
     if workers is not None and workers < 1:
         raise MapdagError(f"--workers must be a whole number of at least 1, got {workers}")
     return workers if scheduler is None else scheduler
+
+
+@contextmanager
+def read_on(cluster: Cluster, read_table: ReadTable) -> Iterator[Dataset]:
+    """Give the table of a command: read here, or by the workers of a cluster, where its rows stay."""
+    if cluster is None:
+        yield read_table()
+        return
+    from mapdag.cluster import connect
+
+    if isinstance(read_table.source, bytes):
+        raise MapdagError("the workers of a cluster read files, not what comes through a pipe: give its path")
+    options: Any = read_table.reading()
+    with connect(cluster) as client, client.as_current():
+        yield md.scan(read_table.source, engine=client, **options)
 
 
 def takes(**groups: Callable[..., Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:

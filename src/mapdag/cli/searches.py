@@ -21,6 +21,7 @@ from mapdag.cli.options import (
     SearchFor,
     cluster_options,
     option,
+    read_on,
     search_options,
     table_options,
     takes,
@@ -60,13 +61,28 @@ def learn(
     from mapdag.search.warmup import warm_up
 
     warm_up()
-    table = read_table()
-    options, strengths = search(table), None
-    with bar(quiet=json, lines=False) as shown:
-        results = md.learn(table, objectives, progress=shown.search, **options)
-        if bootstrap:
-            tell = shown.counter("resamples")
-            strengths = md.bootstrap(table, objectives[0], R=bootstrap, cluster=cluster, progress=tell, **options)
+    strengths = None
+    # Resamples are drawn from rows that are here; otherwise the rows of a cluster's table stay on its workers.
+    with read_on(None if bootstrap else cluster, read_table) as table:
+        options = search(table)
+        with bar(quiet=json, lines=False) as shown:
+            results = md.learn(table, objectives, progress=shown.search, **options)
+            if bootstrap:
+                tell = shown.counter("resamples")
+                strengths = md.bootstrap(table, objectives[0], R=bootstrap, cluster=cluster, progress=tell, **options)
+        _show(results, strengths, read_table, out=out, report=report, json=json)
+
+
+def _show(
+    results: Sequence[Result],
+    strengths: Bootstrap | None,
+    read_table: ReadTable,
+    *,
+    out: str | None,
+    report: str | None,
+    json: bool,
+) -> None:
+    """Show what was learned, and write it where that was asked for."""
     # What was found is shown before it is written: that may fail.
     if json:
         found = [_as_json(result, strengths) for result in results]

@@ -111,7 +111,7 @@ class Plan:
 
         Rows that count several times are repeated where that is faster: compiled code counts rows, not weights.
         """
-        if self.options.engine == "cores" and _worth_repeating(data):
+        if (self.options.engine or data.engine) == "cores" and _worth_repeating(data):
             data = data.repeated()
         if self.order == "columns":
             return data, ()
