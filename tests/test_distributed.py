@@ -28,6 +28,7 @@ def cluster():
         n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL
     ) as cluster:
         yield cluster
+        settle(cluster)
 
 
 @pytest.fixture(scope="module")
@@ -36,12 +37,17 @@ def client(cluster):
         yield client
 
 
+def settle(cluster):
+    """Wait until all workers that there shall be are there."""
+    deadline = time.monotonic() + 30
+    while len(cluster.scheduler_info["workers"]) != len(cluster.workers) and time.monotonic() < deadline:
+        time.sleep(0.05)
+
+
 def scaled(client, n):
     client.cluster.scale(n)
     client.wait_for_workers(n)
-    deadline = time.monotonic() + 30
-    while len(client.scheduler_info()["workers"]) != n and time.monotonic() < deadline:
-        time.sleep(0.05)
+    settle(client.cluster)
     return client
 
 

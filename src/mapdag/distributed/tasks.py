@@ -128,7 +128,7 @@ class Crew:
         """Refuse to work with a client that was closed."""
         if not self._connected():
             raise ClusterError(
-                f"the client is {self.client.status}, and the rows of the table went with it: read them with another one"
+                f"the client is {self.client.status}, and the rows of the table went with it: read them anew"
             )
 
 

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from mapdag.kernels import entry, inner, new_words, no_words
+from mapdag.kernels import entry, inner, new_scores, new_words, no_words
 
 _BLOCK = 4096  # rows whose colours stay in the cache
+_LANES = 4  # sums that are kept apart: neighbouring rows often have the same level, and one addition waits for another
 
 
 @inner
@@ -66,3 +67,25 @@ def refine(seen: Any, first_level: Any, levels: Any, columns: Any) -> None:
             levels[level] = mix(levels[level] + mix(seen[level] ^ columns[c]))
             total += levels[level]
         columns[c] = mix(columns[c] ^ mix(total))
+
+
+@entry
+def count_levels(codes: Any, first_level: Any, weights: Any) -> Any:
+    """Count every level of every column.
+
+    Parameters
+    ----------
+    codes : array (columns, rows)
+    first_level : int64 array (columns + 1,)
+    weights : float64 array
+        How much each row counts; empty: one.
+    """
+    counts = new_scores(_LANES, first_level[-1])
+    counts[:] = 0
+    for c in range(len(codes)):
+        here = counts[:, first_level[c] :]
+        for i in range(codes.shape[1]):
+            here[i % _LANES, np.uint64(codes[c, i])] += weights[i] if len(weights) else 1.0
+    for lane in range(1, _LANES):
+        counts[0] += counts[lane]
+    return counts[0]

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mapdag.counts.passes import sealed
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -73,8 +75,8 @@ def canonical_order(data: Dataset) -> CanonicalOrder:
             _refine_by_pairs(columns, scores)
             if len(np.unique(columns)) == colours:
                 break
-    ranks = np.argsort(np.argsort(data.names, kind="stable"), kind="stable")
-    found = np.lexsort((ranks, columns, _entropies(data)))
+    ranks = np.argsort(sorted(range(n), key=data.names.__getitem__), kind="stable")
+    found = np.lexsort((ranks, columns, _entropies(data, first_level)))
     return CanonicalOrder(tuple(found.tolist()), _groups(found, columns))
 
 
@@ -121,29 +123,32 @@ def _whole(weights: NDArray[np.generic] | None) -> NDArray[np.uint64]:
     return weights.astype(np.uint64)
 
 
-def _entropies(data: Dataset) -> NDArray[np.float64]:
+def _entropies(data: Dataset, first_level: NDArray[np.int64]) -> NDArray[np.float64]:
     """Entropy of every column: a sum over the sorted counts, so that neither rows nor labels matter."""
-    found = np.empty(data.n_columns)
-    every = data.sum(_level_counts, data.cards, data.exact_weights)
-    for i, own in enumerate(np.split(every, np.cumsum(data.cards)[:-1])):
-        counts = np.sort(own)
-        shares = counts[counts > 0] / counts.sum()
-        found[i] = -float(np.sum(shares * np.log(shares)))
-    return found
+    weights = data.exact_weights
+    each = np.empty(0) if weights is None else weights.astype(np.float64)
+    counts = data.sum(_counted, first_level, each)
+    column = np.repeat(np.arange(data.n_columns), np.diff(first_level))[counts > 0]
+    counts = counts[counts > 0]
+    counts = counts[np.lexsort((counts, column))]
+    totals = np.bincount(column, counts, minlength=data.n_columns)
+    shares = counts / totals[column]
+    return -np.bincount(column, shares * np.log(shares), minlength=data.n_columns)
 
 
-def _coloured(codes: NDArray[Any], *arguments: Any) -> NDArray[np.uint64]:
-    """Call a kernel by way of a function that other processes find, and compile or load themselves."""
+# Kernels are called by way of functions that other processes find, and compile or load themselves.
+
+
+def _coloured(codes: NDArray[Any], *arguments: Any) -> Any:
     from mapdag.search.canonical.colours import colour_rows
 
-    codes.setflags(write=False)  # of one type, whoever made them
-    found: NDArray[np.uint64] = colour_rows(codes, *arguments)
-    return found
+    return colour_rows(sealed(codes), *arguments)
 
 
-def _level_counts(codes: NDArray[Any], cards: NDArray[np.int64], weights: NDArray[Any] | None) -> NDArray[Any]:
-    """Count the rows of every level of every column, one column after the other."""
-    return np.concatenate([np.bincount(x, weights, minlength=r) for x, r in zip(codes, cards.tolist(), strict=True)])
+def _counted(codes: NDArray[Any], *arguments: Any) -> Any:
+    from mapdag.search.canonical.colours import count_levels
+
+    return count_levels(sealed(codes), *arguments)
 
 
 def _groups(order: NDArray[np.intp], columns: NDArray[np.uint64]) -> tuple[tuple[int, ...], ...]:
