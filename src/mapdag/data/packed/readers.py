@@ -172,7 +172,7 @@ class ColumnarReader(FrameReader):
 
 
 def open_reader(path: Path, separator: str | None, encoding: str | None, tried: str | None = None) -> Reader:
-    """Open a file, whatever it holds; `tried`: an encoding that is known to be better than what its start looks like."""
+    """Open a file, whatever it holds; `tried`: an encoding that fits better than what its start looks like."""
     import polars as pl
 
     content = open_content(path, unpack=False)
