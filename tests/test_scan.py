@@ -14,10 +14,10 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scanning import blocks_of, same
 
 import mapdag as md
 from mapdag.errors import DataError, MapdagWarning, ParameterError
+from scanning import blocks_of, same
 
 CENSUS = Path(__file__).parent / "data" / "census.csv"
 
@@ -336,7 +336,7 @@ def test_what_needs_all_rows_says_what_to_do(scanned):
     for ask in (lambda: data.codes, data.aggregated):
         with pytest.raises(DataError, match=r"data.to_dataset\(\) if they fit \(0 MiB\), or data.sample"):
             ask()
-    with pytest.raises(DataError, match="pass levels= to mapdag.scan"):
+    with pytest.raises(DataError, match=r"pass levels= to mapdag.scan"):
         data.with_levels({})
     with pytest.raises(ParameterError, match="n must be between 1 and"):
         data.sample(1001)

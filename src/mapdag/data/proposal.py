@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mapdag.data.judgement import bins_for
-from mapdag.data.problems import way_with_missing
 from mapdag.data.preparation import prepare
+from mapdag.data.problems import way_with_missing
 from mapdag.errors import DataError, Setting
 from mapdag.notices import unsaid
 

@@ -19,7 +19,7 @@ from mapdag.data.source import Source
 from mapdag.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -150,6 +150,11 @@ class ScannedDataset(Dataset):
             codes[:, start : start + size] = self.blocks.codes(number)
             start += size
         return Dataset._trusted(self.names, self.levels, codes, None, self.codings)  # noqa: SLF001
+
+    def parts(self) -> Iterator[Dataset]:
+        """Give the blocks one after the other, each as a table in memory."""
+        for number in range(len(self.blocks)):
+            yield Dataset._trusted(self.names, self.levels, self.blocks.codes(number), None, self.codings)  # noqa: SLF001
 
     def head(self, n: int = _SHOWN_ROWS) -> Dataset:
         """Return the first rows."""
