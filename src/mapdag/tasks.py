@@ -6,7 +6,6 @@ trace in what comes out. This is the one place that divides threads between task
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import os
 import threading
@@ -21,7 +20,6 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
 
 from mapdag.checks import check_whole
-from mapdag.cluster import connect
 from mapdag.errors import ClusterError, MapdagError
 from mapdag.notices import heard, warn
 
@@ -115,6 +113,8 @@ def run_tasks(
     if cluster is None:
         yield from _in_threads(job, count, divide(threads, min(count, most or count)))
     else:
+        from mapdag.cluster import connect
+
         with connect(cluster) as client, while_connected("nothing is left of what was done"):
             yield from _Remote(job, client, what).run(count)
 
@@ -187,11 +187,13 @@ def _news(found: SimpleQueue[Any], ends: int) -> Iterator[Any]:
 @contextmanager
 def while_connected(left: str) -> Iterator[None]:
     """Say that the scheduler has gone, where that is what went wrong, and what is left to do."""
+    from asyncio import CancelledError as Abandoned
+
     try:
         yield
     except MapdagError:
         raise
-    except (OSError, CancelledError, asyncio.CancelledError) as error:
+    except (OSError, CancelledError, Abandoned) as error:
         raise ClusterError(f"the scheduler has gone ({type(error).__name__}): {left}") from error
 
 

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from mapdag.checks import check_positive
-from mapdag.cluster import connect
 from mapdag.errors import ParameterError
 from mapdag.study.cells import Task, all_cells, missing_tasks
 from mapdag.study.design import Design, read_design
@@ -126,6 +125,8 @@ def run(
         raise ParameterError("workers and cluster both say who does the tasks: give one of them")
     with ExitStack() as stack:
         if cluster is not None:
+            from mapdag.cluster import connect
+
             executor = Remote(stack.enter_context(connect(cluster)), grace=grace)
         executor = executor or make_executor(workers, grace=grace)
         store = stack.enter_context(Store(out, create=True))
