@@ -237,12 +237,15 @@ class Lattice:
 
         sets = np.zeros((CHUNKS, 1 << CHUNK), dtype=np.int64)
         declared, odds = np.ones(sets.shape), np.zeros(sets.shape)
+        cards = self.data.cards
         for i, candidate in enumerate(child.candidates):
-            has = np.arange(1 << CHUNK) >> i % CHUNK & 1 == 1
-            sets[i // CHUNK, has] |= 1 << candidate
-            declared[i // CHUNK, has] *= self.data.cards[candidate]
-            odds[i // CHUNK, has] += self._odds[candidate, child.node]
-        levels = int(self.data.cards[child.node])
+            # Sets of the candidates so far are known: the others have one more.
+            chunk, size = i // CHUNK, 1 << i % CHUNK
+            has, lacks = slice(size, 2 * size), slice(size)
+            sets[chunk, has] = sets[chunk, lacks] | 1 << candidate
+            declared[chunk, has] = declared[chunk, lacks] * cards[candidate]
+            odds[chunk, has] = odds[chunk, lacks] + self._odds[candidate, child.node]
+        levels = int(cards[child.node])
         limit = self._criterion.limits[child.node] if self._criterion.limits else math.inf
         base = self.base[child.node]
         return Lookup(child.node, levels, child.demanded, self.most, limit, base, sets, declared, odds)
@@ -277,9 +280,10 @@ class Lattice:
 
         places = np.zeros((self.n_nodes, CHUNKS, 1 << CHUNK), dtype=np.int64)
         for child in self.children:
-            for i, candidate in enumerate(child.candidates):
-                has = np.arange(1 << CHUNK) >> candidate % CHUNK & 1 == 1
-                places[child.node, candidate // CHUNK, has] |= 1 << i
+            bits = {candidate: 1 << i for i, candidate in enumerate(child.candidates)}
+            for node in range(self.n_nodes):
+                mine, size = places[child.node, node // CHUNK], 1 << node % CHUNK
+                mine[size : 2 * size] = mine[:size] | bits.get(node, 0)
         return Families(scores, np.array([child.start for child in self.children], dtype=np.int64), places)
 
 
