@@ -178,6 +178,7 @@ def cross_validate(
     found: list[list[_Held]] = [[]] * folds  # by fold, one for each objective
     with shown(progress, lambda bar: bar.counter("folds")) as tell:
         job = _job(data, reading, target, _Learning(goals, plan, alpha), np.random.default_rng(seed), folds)
+        plan.check(job.table.names, goals)
         most = tables_that_fit(job.table)
         tasks = run_tasks(job, folds, what="fold", threads=threads, most=most, cluster=cluster)
         with closing(tasks) as held:
@@ -240,7 +241,7 @@ class _Folds:
         train, test = self._parts(number)
         plan = learning.plan.changed(threads=lane.threads, cancel=lane.cancel)
         found = []
-        for result in plan.run(train, learning.goals):
+        for result in plan.run(train, learning.goals, checked=True):
             network = fit(result.dag, train, alpha=learning.alpha)
             metrics = None if self.target is None else evaluate(network, test, self.target)
             found.append(_Held(network.log_likelihood(test), result.dag.n_arcs, test.total, metrics))

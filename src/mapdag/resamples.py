@@ -201,6 +201,7 @@ def bootstrap(
     plan = Plan.make(**searching, seed=seed, threads=threads)
     with shown(progress, lambda bar: bar.counter("resamples")) as tell:
         table = as_dataset(data, **reading)
+        plan.check(table.names, [goal])
         total = np.zeros((table.n_columns, table.n_columns), dtype=np.int64)
         job = _Resamples(table, goal, plan, seed)
         most = tables_that_fit(table)
@@ -237,6 +238,6 @@ class _Resamples:
         stream = np.random.SeedSequence(self.seed, spawn_key=(number,))
         seed = int(stream.generate_state(1)[0])
         plan = self.plan.changed(seed=seed, threads=lane.threads, cancel=lane.cancel)
-        learned = plan.run(resample(self.data, stream), [self.objective])[0]
+        learned = plan.run(resample(self.data, stream), [self.objective], checked=True)[0]
         adjacency = learned.identified.to_adjacency()
         return np.where(adjacency & adjacency.T, 1, 2 * adjacency).astype(np.uint8)

@@ -99,7 +99,8 @@ def make_rules(constraints: Constraints, prior: Prior, nodes: Sequence[str]) -> 
                 f"the prior requires an arc between {nodes[i]} and {nodes[j]}, but both directions are forbidden"
             )
         fixed[i, j] = fixed[j, i] = True
-    DAG(nodes, constraints.required)  # raises where required arcs form a cycle
+    if constraints.required:
+        DAG(nodes, constraints.required)  # raises where they form a cycle
     limits = [m for m in (constraints.max_parents, prior.max_parents, n - 1) if m is not None]
     rules = Rules(allowed, fixed, min(limits))
     demanded = (fixed & ~fixed.T).sum(axis=0)

@@ -26,6 +26,7 @@ from mapdag.search.orders.search import search_orders
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from mapdag.contracts import Objective
     from mapdag.counts import Engine
     from mapdag.data import Dataset
     from mapdag.graphs import DAG
@@ -125,19 +126,27 @@ class Plan:
         with shown(self.options.progress, lambda bar: bar.search) as tell:
             yield replace(self.options, progress=tell)
 
-    def run(self, data: Dataset, goals: Sequence[Goal]) -> tuple[Result, ...]:
-        """Learn under each objective, sharing one cache of family scores; after Ctrl-C the rest is not begun."""
-        with self.begun() as options:
-            return self._run(data, goals, options)
+    def check(self, names: Sequence[str], objectives: Sequence[Objective]) -> None:
+        """Refuse constraints that contradict each other, the prior or the start, for tables with these columns."""
+        for objective in objectives:
+            rules = make_rules(self.options.constraints, objective.prior, names)
+            complete_start(self.options.start, rules, names)
 
-    def _run(self, data: Dataset, goals: Sequence[Goal], options: Options) -> tuple[Result, ...]:
-        table = data
+    def run(self, data: Dataset, goals: Sequence[Goal], *, checked: bool = False) -> tuple[Result, ...]:
+        """Learn under each objective, sharing one cache of family scores; after Ctrl-C the rest is not begun.
+
+        `checked`: whether `check` has been asked about these columns and objectives.
+        """
+        with self.begun() as options:
+            return self._run(data, goals, options, checked=checked)
+
+    def _run(self, data: Dataset, goals: Sequence[Goal], options: Options, *, checked: bool) -> tuple[Result, ...]:
+        table, names = data, data.names
         objectives = [parse(goal) for goal in goals]
         if not objectives:
             raise ParameterError("objectives must name at least one")
-        names = data.names
-        for objective in objectives:  # what is wrong is said in the order of the table
-            complete_start(options.start, make_rules(options.constraints, objective.prior, names), names)
+        if not checked:  # here, so that what is wrong is said in the order of the table
+            self.check(names, objectives)
         data, alike = self.arrange(data)
         scores, results = options.make_cache(data, objectives), []
         for objective in objectives:
