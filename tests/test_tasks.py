@@ -15,7 +15,7 @@ from golden_data import dataset
 from mapdag.errors import DataError, ParameterError
 from mapdag.notices import warn
 from mapdag.search.frame import memory
-from mapdag.tasks import Lane, divide, run_tasks
+from mapdag.tasks import Lane, divide, run_tasks, within
 
 ASIA = dataset("asia_1000")
 
@@ -130,6 +130,14 @@ def test_tasks_within_tasks_use_no_more_threads_than_these_have():
         assert found == sum(i**2 for i in range(number))
         assert threads == 1
         assert most <= 1
+
+
+def test_within_a_lane_nobody_gets_more_threads_than_it_has():
+    with within(Lane(threads=2)):
+        assert divide(None, 10) == (1, 1)
+        assert divide(1, 10) == (1,)
+        assert divide(8, 1) == (2,)
+    assert divide(8, 1) == (8,)
 
 
 class Warning_:

@@ -62,6 +62,16 @@ class Job(Protocol[R_co]):
 _inside: ContextVar[Lane | None] = ContextVar("lane", default=None)
 
 
+@contextmanager
+def within(lane: Lane) -> Iterator[None]:
+    """Let whatever asks for threads as long as this lasts have those of a lane, and no more."""
+    token = _inside.set(lane)
+    try:
+        yield
+    finally:
+        _inside.reset(token)
+
+
 def available_cores() -> int:
     """Cores that this process may use."""
     affinity = getattr(os, "sched_getaffinity", None)
@@ -145,12 +155,12 @@ def _in_threads(job: Job[T], count: int, lanes: tuple[int, ...]) -> Iterator[tup
     cancel = threading.Event()
 
     def work(lane: Lane) -> None:
-        _inside.set(lane)
         try:
-            for number in numbers:
-                if cancel.is_set():
-                    break
-                found.put((number, job.do(number, lane)))
+            with within(lane):
+                for number in numbers:
+                    if cancel.is_set():
+                        break
+                    found.put((number, job.do(number, lane)))
         except BaseException as error:  # noqa: BLE001 - raised where it is waited for
             found.put(_End(error))
         else:
@@ -208,9 +218,10 @@ class _Told(Generic[T]):
 
 def _do(job: Job[T], number: int) -> _Told[T]:
     """Do one task on a worker."""
-    with heard() as said:
+    lane = Lane()
+    with heard() as said, within(lane):
         try:
-            result = job.do(number, Lane())
+            result = job.do(number, lane)
         except MapdagError as error:
             return _Told(None, error)
     return _Told(result, said=tuple(said))
