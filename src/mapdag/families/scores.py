@@ -60,8 +60,9 @@ class FamilyScores:
     ----------
     data : Dataset
     criteria : sequence of Likelihood or Criterion
-    engine : str or callable
-        Who counts, see `mapdag.counts.engine`; the scores are the same to the last bit.
+    engine : str or callable, optional
+        Who counts, see `mapdag.counts.engine`, as the data set says unless given; the scores are the same to the last
+        bit.
     backend : {"auto", "bitsets", "tables", "sorted"}
         How this machine's cores count; the scores are the same to the last bit.
     threads : int
@@ -73,7 +74,7 @@ class FamilyScores:
         data: Dataset,
         criteria: Sequence[Likelihood | Criterion],
         *,
-        engine: str | Callable[[Dataset], Engine] = "cores",
+        engine: str | Callable[[Dataset], Engine] | None = None,
         backend: Backend = "auto",
         threads: int = 1,
     ) -> None:
@@ -83,9 +84,11 @@ class FamilyScores:
             if likelihood.whole_counts and data.weights is not None and data.weights.dtype.kind == "f":
                 raise DataError(f"{likelihood} is defined for whole counts, but the weights of the rows are fractions")
         self.likelihoods = likelihoods
+        who = data.engine if engine is None else engine
         self.engine: Engine = (
-            Counter(data, backend=backend, threads=threads) if engine == "cores" else make_engine(engine, data)
+            Counter(data, backend=backend, threads=threads) if who == "cores" else make_engine(who, data)
         )
+        self.engine.threads = threads
         recipes = [each.recipe(data.total, data.n_columns) for each in likelihoods]
         self._with_recipe = [i for i, recipe in enumerate(recipes) if recipe is not None]
         self._from_tables = [i for i, recipe in enumerate(recipes) if recipe is None]

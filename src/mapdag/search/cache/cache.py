@@ -67,7 +67,7 @@ class FamilyCache:
         objectives: Iterable[Objective],
         *,
         constraints: Constraints | None = None,
-        engine: str | Callable[[Dataset], Engine] = "cores",
+        engine: str | Callable[[Dataset], Engine] | None = None,
         backend: Backend = "auto",
         threads: int = 1,
     ) -> None:
@@ -198,15 +198,20 @@ class FamilyCache:
     def pair_up(self, wanted: NDArray[np.bool_]) -> Iterator[int]:
         """Score every node alone and with each single parent that is wanted, ``wanted[parent, child]``, in steps.
 
-        Both directions of a pair share one table. Yields how many nodes are done; nothing where all is known, where
-        there are no rows, or where Python must be asked.
+        Both directions of a pair share one table. Yields how many nodes are done; nothing where all is known, or where
+        there are no rows. Engines that must be asked are asked once, for all.
         """
         from mapdag.search.cache.pairs import fill_pairs, find_roots
         from mapdag.search.cache.store import COLUMNS
 
         n, threads = self.data.n_columns, self._scores.threads
         known = any(wanted is each or np.array_equal(wanted, each) for each in self._paired)
-        if not self._scores.is_compiled or self.data.n_rows == 0 or known or not wanted.any():
+        if self.data.n_rows == 0 or known or not wanted.any():
+            return
+        if not self._scores.is_compiled:
+            self.fetch([Ask(child, (), wanted[:, child]) for child in range(n)])
+            self._paired.append(wanted)
+            yield n
             return
         while self.store.used[COLUMNS] + n > len(self.store.scores):
             self.grow(self.store)

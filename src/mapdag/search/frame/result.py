@@ -156,7 +156,8 @@ class Result(Drawable, Tabular):
     @cached_property
     def identified(self) -> CPDAG:
         """The equivalence class, with the directions that the constraints add to it: what data and constraints tell."""
-        return meek_closure(self.cpdag, [arc for arc in self.knowledge if self.cpdag.has_edge(*arc)])
+        told = [arc for arc in self.knowledge if self.cpdag.has_edge(*arc)]
+        return meek_closure(self.cpdag, told) if told else self.cpdag
 
     @property
     def compelled(self) -> tuple[tuple[str, str], ...]:
