@@ -387,7 +387,8 @@ def test_check_writes_what_scans_a_single_file(messy, run):
     code, out, _ = run("check", messy, "--scan")
     assert code == 0
     command = out.splitlines()[-1]
-    assert command.startswith("mapdag learn") and command.endswith(" --scan")
+    assert command.startswith("mapdag learn")
+    assert command.endswith(" --scan")
     code, out, err = run(*shlex.split(command)[1:], "--search", "hc")
     assert (code, err) == (0, "")
 
