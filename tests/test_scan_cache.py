@@ -274,3 +274,20 @@ def test_processes_may_scan_the_same_file_at_once(long_table, tmp_path):
         assert process.returncode == 0, output.decode()
     with blocks_of(500):
         assert same(md.scan(long_table, cache=tmp_path / "cache"), md.read(long_table))
+
+
+def test_the_cache_is_shown_and_cleared(table, tmp_path, monkeypatch, run):
+    import json
+
+    monkeypatch.setenv("MAPDAG_CACHE", str(tmp_path / "cache"))
+    assert run("cache")[1].endswith("cache: 0.0 MB\n")
+    md.scan([table, table])
+    found = json.loads(run("cache", "--json")[1])
+    assert [(each["what"], each["of"]) for each in found["entries"]] == [
+        ("rows", str(table)),
+        ("codes", f"{table} and 1 more"),
+    ]
+    assert found["bytes"] == sum(path.stat().st_size for path in (tmp_path / "cache").rglob("*") if path.is_file())
+    code, out, _ = run("cache", "--clear")
+    assert (code, out) == (0, f"{tmp_path / 'cache'}: 0.0 MB\n")
+    assert same(md.scan(table), md.read(table))
