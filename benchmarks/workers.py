@@ -9,12 +9,14 @@ import signal
 import threading
 import time
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness.samples import SEED
 from harness.script import Script, Settings, progress
 from harness.tables import Table
-from harness.targets import Target
+
+if TYPE_CHECKING:
+    from harness.targets import Target
 
 NETWORK = "alarm"
 PARTITIONS = 8
@@ -74,7 +76,7 @@ def timed(call: Any) -> tuple[float, Any]:
 
 def with_a_kill(client: Any, data: Any) -> tuple[float, Any]:
     """Learn while one worker is killed, half a second after the start."""
-    pid = sorted(client.run(os.getpid).values())[0]
+    pid = min(client.run(os.getpid).values())
     threading.Timer(0.5, os.kill, (pid, signal.SIGKILL)).start()
     return timed(partial(learn, data))
 
