@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 import mapdag as md
+from mapdag.cluster import connect
 from mapdag.counts import Request
 from mapdag.distributed import tasks
 from mapdag.distributed.blocks import RemoteEngine
@@ -249,6 +250,13 @@ def test_files_are_read_on_the_workers(client, tmp_path, ending):
     assert same(md.learn(there, search="hc"), md.learn(here, search="hc"))
     with pytest.raises(DataError, match="no file matches"):
         md.scan(f"{tmp_path}/*.nothing", engine=client)
+
+
+def test_a_client_need_not_be_the_default_one(tmp_path):
+    data = sample("asia", 300)
+    md.write_table(data, tmp_path / "asia.csv")
+    with connect(1) as client:
+        assert same(md.learn(md.scan(tmp_path, engine=client), search="hc"), md.learn(data, search="hc"))
 
 
 def test_files_with_other_columns_are_named(client, tmp_path):

@@ -13,13 +13,13 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from scanning import blocks_of, same
 
 import mapdag as md
 from mapdag.data.packed import packing, sealed
 from mapdag.data.packed.blocks import Block
 from mapdag.data.packed.sealed import Broken, read_sealed, write_sealed
 from mapdag.errors import DataError
+from scanning import blocks_of, same
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def test_a_file_that_changes_while_it_is_read_is_an_error(table, tmp_path, monke
         return block(self, piece)
 
     monkeypatch.setattr(packing.TextReader, "_block", meddled)
-    with blocks_of(100), pytest.raises(DataError, match="table.csv changed while it was read: scan it again"):
+    with blocks_of(100), pytest.raises(DataError, match=r"table.csv changed while it was read: scan it again"):
         md.scan(table, cache=tmp_path / "cache")
     monkeypatch.undo()
     with blocks_of(100):
@@ -155,7 +155,7 @@ def test_damaged_files_are_noticed_and_mended(table, tmp_path, damage, what):
             "empty": lambda: victim.write_bytes(b""),
         }[damage]()
         if what == "tables":
-            with pytest.raises(DataError, match="a packed file is damaged .* scan the table again, which mends it"):
+            with pytest.raises(DataError, match=r"a packed file is damaged .* scan the table again, which mends it"):
                 md.scan(table, cache=tmp_path / "cache").to_dataset()
         assert same(md.scan(table, cache=tmp_path / "cache"), md.read(table))
         assert victim.read_bytes() == content
@@ -183,7 +183,7 @@ def test_a_full_disk_is_said_and_leaves_nothing_that_looks_whole(table, tmp_path
 
 def test_a_folder_that_cannot_be_made_is_said(table, tmp_path):
     (tmp_path / "file").touch()
-    with pytest.raises(DataError, match="cache: .* cannot be written to"):
+    with pytest.raises(DataError, match=r"cache: .* cannot be written to"):
         md.scan(table, cache=tmp_path / "file" / "cache")
 
 

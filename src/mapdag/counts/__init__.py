@@ -6,7 +6,7 @@ by `rows`, as `choice` decides. For rows that come in blocks, `agenda` says what
 """
 
 from mapdag.counts.cores import Backend, Counter
-from mapdag.counts.engine import ENGINES, Engine, Request, make_engine
+from mapdag.counts.engine import ENGINES, Engine, Request, engine_of, make_engine
 from mapdag.counts.table import CountTable, TableBatch, batch_of, declared
 
 __all__ = [
@@ -19,5 +19,6 @@ __all__ = [
     "TableBatch",
     "batch_of",
     "declared",
+    "engine_of",
     "make_engine",
 ]

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 #: Rows of a block, at most.
 BLOCK_ROWS = 2**18
 
+_HEAD = 2**12  # rows that show all values, as a rule
 _SHOWN = 3  # values of a column that are kept for messages where there are too many
 
 
@@ -68,9 +69,10 @@ def make_part(cells: pl.Series | Sequence[str], *, own: bool = False) -> Part:
         return _unusable(f"values of type {dtype}", series.head(0), 0)
     index = _index(series, own=own)
     counts = np.bincount(index)
-    first = np.zeros(len(counts), dtype=np.int64)
-    first[index[::-1]] = np.arange(len(index) - 1, -1, -1)  # the last to be written is the first row
     used = np.flatnonzero(counts)
+    first = _first_rows(index[:_HEAD], len(counts))
+    if (first[used] < 0).any():
+        first = _first_rows(index, len(counts))
     used = used[np.argsort(first[used])]
     rank = np.zeros(len(counts), dtype=np.min_scalar_type(max(len(used) - 1, 0)))
     rank[used] = np.arange(len(used))
@@ -82,6 +84,13 @@ def make_part(cells: pl.Series | Sequence[str], *, own: bool = False) -> Part:
         if numbers.null_count() > MAX_LEVELS:  # neither categories nor numbers
             return _unusable("many", values, len(used))
     return Part(values, counts[used], first[used], rank[index], found=len(used))
+
+
+def _first_rows(index: NDArray[Any], size: int) -> NDArray[np.int64]:
+    """Return the first row of each number, -1 where there is none."""
+    first = np.full(size, -1, dtype=np.int64)
+    first[index[::-1]] = np.arange(len(index) - 1, -1, -1)  # the last to be written is the first row
+    return first
 
 
 def _unusable(note: str, values: pl.Series, found: int) -> Part:

@@ -19,7 +19,7 @@ from mapdag.data.source import Source
 from mapdag.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -151,6 +151,11 @@ class ScannedDataset(Dataset):
             start += size
         return Dataset._trusted(self.names, self.levels, codes, None, self.codings)  # noqa: SLF001
 
+    def parts(self) -> Iterator[Dataset]:
+        """Give the blocks one after the other, each as a table in memory."""
+        for number in range(len(self.blocks)):
+            yield Dataset._trusted(self.names, self.levels, self.blocks.codes(number), None, self.codings)  # noqa: SLF001
+
     def head(self, n: int = _SHOWN_ROWS) -> Dataset:
         """Return the first rows."""
         return self.take(np.arange(min(n, self.n_rows)))
@@ -262,7 +267,7 @@ def source_of_scanned(data: ScannedDataset) -> Source:
         return Column(name, "text", index, levels, declared=levels, coding=data.codings.get(name, TEXT))
 
     def make_counted(name: str, index: NDArray[Any], options: ReadOptions) -> Column:
-        return replace(make(name, index, options), times=np.asarray(data.observed(name)), rows=index)
+        return replace(make(name, index, options), times=np.asarray(data.observed(name)))
 
     names, positions = list(data.names), [np.arange(len(data.levels[name])) for name in data.names]
     sample = Source(names, some.n_rows, list(some.codes), make)

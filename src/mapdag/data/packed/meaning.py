@@ -196,7 +196,7 @@ def _index(table: PackedTable, column: int, made: Column) -> NDArray[Any]:
 
 def _with_rows(column: Column, index: NDArray[Any]) -> Column:
     """Return a column of distinct values with rows, given which value each has."""
-    return replace(column, index=column.index[index], rows=None, times=None)
+    return replace(column, index=column.index[index], times=None, first=None)
 
 
 def _sampled(table: PackedTable, column: int, made: Column) -> NDArray[Any]:

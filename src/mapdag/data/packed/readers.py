@@ -68,10 +68,10 @@ class TextReader(Reader):
         text, data = self._text, piece.data
         dialect = replace(text.dialect, lines=0, start=0)
         content = Content.of(text.name, single_blanks(data) if text.blanks else data)
-        if not data.strip(b"\r\n"):  # nothing but blank lines, at the end
+        if data[:1] in b"\r\n" and not data.strip(b"\r\n"):  # nothing but blank lines, at the end
             return Block(0, [], self._facts(piece, "integers"))
         try:
-            parsed = parse(content, dialect, integers=self._integers, before=piece.lines, last=piece.last)
+            parsed = parse(content, dialect, integers=self._integers, before=piece.before, last=piece.last)
         except UnicodeDecodeError as error:
             raise NotInEncoding(text.encoding, error) from error
         self._integers = parsed.way == "integers"  # no way back: the worst is what the whole file is read as
@@ -80,7 +80,7 @@ class TextReader(Reader):
 
     @staticmethod
     def _facts(piece: Piece, way: str) -> dict[str, Any]:
-        return {"way": way, "end": piece.end, "lines": piece.lines + piece.data.count(b"\n")}
+        return {"way": way, "end": piece.end, "lines": piece.before + piece.lines}
 
     def about(self) -> dict[str, Any]:
         """Return what the header tells."""
@@ -172,7 +172,7 @@ class ColumnarReader(FrameReader):
 
 
 def open_reader(path: Path, separator: str | None, encoding: str | None, tried: str | None = None) -> Reader:
-    """Open a file, whatever it holds; `tried`: an encoding that is known to be better than what its start looks like."""
+    """Open a file, whatever it holds; `tried`: an encoding that fits better than what its start looks like."""
     import polars as pl
 
     content = open_content(path, unpack=False)

@@ -36,7 +36,7 @@ def scan(
     *,
     levels: Mapping[str, Sequence[Any] | int] | str | os.PathLike[str] | None = None,
     like: Any = None,
-    weights: None = None,
+    weights: Any = None,
     drop: str | Iterable[str] = (),
     missing: Literal["error", "drop", "level"] = "error",
     missing_values: str | Iterable[Any] = (),

@@ -69,8 +69,12 @@ def read_sealed(path: Path, *, check: bool = True) -> tuple[dict[str, Any], NDAr
             raise Broken(path, "is not as it was written")
         end = _end_of_line(content)
         facts: dict[str, Any] = json.loads(content[_SEAL:end].tobytes())
-    except (OSError, ValueError) as error:
+    except (FileNotFoundError, ValueError) as error:
         raise Broken(path, error) from error
+    except OSError as error:
+        if error.errno == errno.ENOMEM:
+            raise MemoryError(f"{path} cannot be mapped into memory") from error
+        raise DataError(f"cache: {path} cannot be read: {error.strerror or error}") from error
     return facts, content[end:]
 
 

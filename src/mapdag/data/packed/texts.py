@@ -44,7 +44,8 @@ class Piece:
     """Some whole records of a text."""
 
     data: bytes
-    lines: int  # of the text before it, the header included
+    before: int  # lines of the text before it, the header included
+    lines: int  # its own
     start: int  # where it begins in the text, in bytes of UTF-8
     last: bool  # whether nothing comes after it
 
@@ -110,80 +111,102 @@ class Text:
         start, lines : int
             Where to go on, and how many lines are before that; the end of the header by default.
         """
+        ahead = _Ahead(_decoded(self.path, self.encoding, carriage=self.carriage, start=start))
         if not start:
             lines = self.dialect.lines
-        skipped = bool(start)
-        stream = _Ahead(_decoded(self.path, self.encoding, carriage=self.carriage, start=start))
-        while not skipped:
-            end = _end_of_line(stream.buffer, lines)
-            skipped = end >= 0 or not stream.more()
-            if end >= 0:
-                start = end
-                stream.take(end)
-        while stream.buffer or stream.more():
-            cut = self._cut(stream, rows)
-            data = stream.take(cut)
-            last = not stream.buffer and not stream.more()
-            yield Piece(data, lines, start, last)
-            start, lines = start + len(data), lines + data.count(b"\n")
+            start = len(ahead.take(ahead.end_of_line(lines)))
+        while ahead.size or ahead.more():
+            data, n = ahead.take(self._cut(ahead, rows)), ahead.taken
+            yield Piece(data, lines, n, start, last=not ahead.size and not ahead.more())
+            start, lines = start + len(data), lines + n
 
-    def _cut(self, stream: _Ahead, rows: int) -> int:
+    def _cut(self, ahead: _Ahead, rows: int) -> int:
         """Return where the next piece ends."""
-        while stream.newlines() < rows and len(stream.buffer) < _MOST and stream.more():
+        while ahead.lines < rows and ahead.size < _MOST and ahead.more():
             pass
+        alone = len(self.dialect.names) == 1
+        if not ahead.quoted and not alone and (ahead.lines or not ahead.is_open):
+            return ahead.end_of_line(rows)
         while True:
-            ended = not stream.is_open
-            cut = _record_end(bytes(stream.buffer), self.dialect.separator, rows, ended=ended)
-            if cut and (ended or len(self.dialect.names) > 1):
+            text = ahead.text()
+            cut = _record_end(text, self.dialect.separator, rows, ended=not ahead.is_open)
+            if cut and alone and ahead.is_open:
+                # Blank lines of a single column are missing values, unless nothing comes after them.
+                full = len(text[:cut].rstrip(b"\r\n"))
+                cut = text.find(b"\n", full) + 1 if full else 0
+            if cut:
                 return cut
-            if cut:  # blank lines of a single column are missing values, unless nothing comes after them
-                full = len(stream.buffer[:cut].rstrip(b"\r\n"))
-                after = stream.buffer.find(b"\n", full) + 1
-                if full and after:
-                    return after
-            if len(stream.buffer) > 4 * _MOST:
-                raise DataError(f"{self.name}: malformed quotes or an endless line after {_MOST:,} bytes")
-            stream.more()
+            if ahead.size > 4 * _MOST:
+                raise DataError(f"{self.name}: malformed quotes, or an endless line of {ahead.size:,} bytes")
+            ahead.more()
 
 
 class _Ahead:
-    """Bytes that were read ahead."""
+    """Text that was read ahead."""
 
     def __init__(self, source: Iterator[bytes]) -> None:
-        self._source, self.is_open, self.buffer, self._counted, self._lines = source, True, bytearray(), 0, 0
+        self._source = source
+        self._blocks: list[tuple[bytes, int]] = []  # each with its number of line ends
+        self.is_open = True
+        self.quoted = False
+        self.size = self.lines = 0
+        self.taken = 0  # lines that were handed out the last time
 
     def more(self) -> bool:
         """Read on, if there is more."""
         block = next(self._source, None)
         self.is_open = block is not None
-        self.buffer += block or b""
+        if block is not None:
+            self._add(block)
         return self.is_open
 
-    def newlines(self) -> int:
-        """Count the line ends in the buffer."""
-        self._lines += self.buffer.count(b"\n", self._counted)
-        self._counted = len(self.buffer)
-        return self._lines
+    def _add(self, block: bytes) -> None:
+        lines = block.count(b"\n")
+        self._blocks.append((block, lines))
+        self.quoted = self.quoted or b'"' in block
+        self.size, self.lines = self.size + len(block), self.lines + lines
+
+    def text(self) -> bytes:
+        """Return all that was read ahead."""
+        joined = b"".join(block for block, _ in self._blocks)
+        self._blocks = [(joined, self.lines)]
+        return joined
+
+    def end_of_line(self, number: int) -> int:
+        """Return where a line ends, or the last one, or the text if it is all there."""
+        while self.lines < number and self.is_open and not self.lines:
+            self.more()
+        end, before = 0, 0
+        for block, lines in self._blocks:
+            if before + lines >= number:
+                return end + _place_of_line(block, number - before)
+            end, before = end + len(block), before + lines
+        if not self.is_open:
+            return end
+        text = self.text()
+        return text.rfind(b"\n") + 1
 
     def take(self, size: int) -> bytes:
         """Hand out the first bytes."""
-        data = bytes(self.buffer[:size])
-        del self.buffer[:size]
-        self._counted = self._lines = 0
-        return data
+        blocks, left, parts = self._blocks, size, []
+        self._blocks, self.size, self.quoted = [], 0, False
+        self.lines, before = 0, self.lines
+        for block, _ in blocks:
+            if left:
+                parts.append(block if len(block) <= left else block[:left])
+            if len(block) > left:
+                self._add(block[left:] if left else block)
+            left -= min(left, len(block))
+        self.taken = before - self.lines
+        return b"".join(parts)
+
+
+def _place_of_line(block: bytes, number: int) -> int:
+    """Return where a line of a text ends that has at least so many."""
+    return int(np.flatnonzero(np.frombuffer(block, dtype=np.uint8) == ord("\n"))[number - 1]) + 1 if number else 0
 
 
 # Where records end ---------------------------------------------------------------------------------------------------
-
-
-def _end_of_line(text: bytes | bytearray, number: int) -> int:
-    """Return where a line ends, or -1 if it does not."""
-    end = 0
-    for _ in range(number):
-        end = text.find(b"\n", end) + 1
-        if not end:
-            return -1
-    return end
 
 
 def _record_end(text: bytes, separator: str, most: int, *, ended: bool) -> int:

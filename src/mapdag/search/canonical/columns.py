@@ -133,7 +133,8 @@ def _entropies(data: Dataset, first_level: NDArray[np.int64]) -> NDArray[np.floa
     counts = counts[np.lexsort((counts, column))]
     totals = np.bincount(column, counts, minlength=data.n_columns)
     shares = counts / totals[column]
-    return -np.bincount(column, shares * np.log(shares), minlength=data.n_columns)
+    found: NDArray[Any] = -np.bincount(column, shares * np.log(shares), minlength=data.n_columns)
+    return found
 
 
 # Kernels are called by way of functions that other processes find, and compile or load themselves.
