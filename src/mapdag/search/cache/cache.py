@@ -144,6 +144,17 @@ class FamilyCache:
                 self._keep(child, parents, scores)
         return scores
 
+    def all_families(self, parents: Sequence[Sequence[int]]) -> list[Floats]:
+        """Scores of the families of a whole graph, given the parents of each node; what is missing is one request."""
+        found = [self._find(child, mine) for child, mine in enumerate(parents)]
+        missing = [Request(child, tuple(sorted(parents[child]))) for child, known in enumerate(found) if known is None]
+        answers = self._scores.scores(missing) if missing else []
+        with self.gate.alone():
+            for request, scores in zip(missing, answers, strict=True):
+                found[request.child] = scores[:, 0]
+                self._keep(request.child, request.parents, scores[:, 0])
+        return [scores for scores in found if scores is not None]
+
     def _find(self, child: int, parents: Sequence[int]) -> Floats | None:
         from mapdag.search.cache.store import WHOLE, find_family
 

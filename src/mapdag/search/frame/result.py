@@ -276,7 +276,8 @@ def make_result(
 ) -> Result:
     """Make a result of a graph, its score added up anew from its families."""
     which, allowed = cache.index(objective), cache.rules(objective).allowed
-    parts = [float(cache.family(i, dag.parent_indices(i))[which]) for i in range(len(dag.nodes))]
+    families_of_dag = cache.all_families([dag.parent_indices(i) for i in range(len(dag.nodes))])
+    parts = [float(scores[which]) for scores in families_of_dag]
     index = {name: i for i, name in enumerate(dag.nodes)}
     return Result(
         dag=dag,
