@@ -208,7 +208,10 @@ def test_a_lazy_frame_leaves_nothing_behind(tmp_path):
     data = md.scan(frame, cache=tmp_path)
     assert same(data, md.read(frame))
     assert len(list(tmp_path.rglob("*.codes"))) == 1
+    some = data.select(["b"])
     del data
+    assert some.observed("b").tolist() == [50, 50]
+    del some
     assert not list(tmp_path.rglob("*.codes")) + list(tmp_path.rglob("*.block"))
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from mapdag.cli.options import Json
+from mapdag.cli.options import Json  # noqa: TC001 - typer looks at it
 from mapdag.cli.outputs import print_json
 from mapdag.wording import columns
 

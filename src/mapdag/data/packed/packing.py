@@ -14,7 +14,7 @@ from mapdag.data.packed.fingerprints import Fingerprint
 from mapdag.data.packed.folders import key_of, locked
 from mapdag.data.packed.readers import FrameReader, Reader, TextReader, open_reader
 from mapdag.data.packed.sealed import Broken, read_sealed, write_sealed
-from mapdag.data.packed.texts import NotInEncoding
+from mapdag.data.packed.streams import NotInEncoding
 from mapdag.errors import DataError
 
 if TYPE_CHECKING:

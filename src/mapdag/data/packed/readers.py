@@ -12,7 +12,8 @@ from mapdag.data.content import Content, open_content, shown
 from mapdag.data.delimited import are_varied, parse
 from mapdag.data.dialect import not_in, single_blanks
 from mapdag.data.packed.blocks import BLOCK_ROWS, Block, make_part
-from mapdag.data.packed.texts import NotInEncoding, Piece, Text
+from mapdag.data.packed.streams import NotInEncoding
+from mapdag.data.packed.texts import Piece, Text
 from mapdag.data.source import levels_in_file, named_categories
 from mapdag.errors import DataError
 

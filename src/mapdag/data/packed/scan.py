@@ -7,6 +7,7 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -123,11 +124,15 @@ def scan(
             (error.path.parent / "whole").unlink(missing_ok=True)
             damaged = error
         else:
-            data = ScannedDataset(found.names, found.levels, blocks, found.codings)
             if owned is not None:
-                weakref.finalize(blocks, _forget, owned, blocks.folder)
-            return data
+                blocks = replace(blocks, lease=Lease())
+                weakref.finalize(blocks.lease, _forget, owned, blocks.folder)
+            return ScannedDataset(found.names, found.levels, blocks, found.codings)
     raise DataError(f"the cache cannot be read: {damaged}; pass cache= a folder elsewhere")
+
+
+class Lease:
+    """Held by all who read the same files, which nobody else will."""
 
 
 def open_packed(source: Any, separator: str | None, encoding: str | None) -> Source | None:
