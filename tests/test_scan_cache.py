@@ -50,6 +50,9 @@ def test_what_was_packed_is_used_again(table, tmp_path, monkeypatch):
         assert md.scan(table, cache=tmp_path / "cache") == first
         other = md.scan(table, cache=tmp_path / "cache", levels={"c0": ["z", "y", "x", "w"]}, drop="c3")
         assert len(seen) == 10  # other options do not read the file again
+        monkeypatch.chdir(tmp_path)
+        assert md.scan("table.csv", cache="cache") == first
+        assert len(seen) == 10  # nor does another way to call it
     assert same(other, md.read(table, levels={"c0": ["z", "y", "x", "w"]}, drop="c3"))
     assert sum(1 for _ in (tmp_path / "cache" / "tables").iterdir()) == 2
 

@@ -6,6 +6,7 @@ import os
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mapdag.data.content import shown
@@ -19,7 +20,6 @@ from mapdag.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from pathlib import Path
 
     import polars as pl
 
@@ -41,6 +41,8 @@ class Packed:
     ----------
     called : str
         What it is called in messages.
+    path : str
+        Where it is, from anywhere.
     folder : Path
         Where its blocks are.
     sizes : tuple of int
@@ -52,6 +54,7 @@ class Packed:
     """
 
     called: str
+    path: str
     folder: Path
     sizes: tuple[int, ...]
     about: dict[str, Any]
@@ -73,11 +76,12 @@ def _block_path(folder: Path, number: int) -> Path:
 
 def pack_file(path: Path, cache: Path, separator: str | None, encoding: str | None) -> Packed:
     """Pack a file, or find it packed; what was begun before is gone on with."""
-    asked = (VERSION, os.path.realpath(path), separator, encoding, BLOCK_ROWS)
+    real = Path(os.path.realpath(path))
+    asked = (VERSION, str(real), separator, encoding, BLOCK_ROWS)
     folder = cache / "sources" / key_of(*asked)
     with locked(folder):
         before = Fingerprint.of(path)
-        mark = {"version": VERSION, "path": shown(path), **before.to_dict()}
+        mark = {"version": VERSION, "path": shown(real), **before.to_dict()}
         whole, begun = _facts(folder / _WHOLE), _facts(folder / _BEGUN)
         if not _agree(whole, mark):
             if not _agree(begun, mark):
@@ -87,7 +91,7 @@ def pack_file(path: Path, cache: Path, separator: str | None, encoding: str | No
                 _begin(folder, {})
                 raise DataError(f"{shown(path)} changed while it was read: scan it again when nobody writes to it")
             write_sealed(folder / _WHOLE, whole)
-        return Packed(shown(path), folder, tuple(whole["sizes"]), whole["about"], key_of(*asked, before))
+        return Packed(shown(path), shown(real), folder, tuple(whole["sizes"]), whole["about"], key_of(*asked, before))
 
 
 def _pack_from(
@@ -109,7 +113,7 @@ def pack_frame(frame: pl.LazyFrame, folder: Path) -> Packed:
     reader = FrameReader(frame)
     with locked(folder):
         found = _pack(reader, folder)
-    return Packed(reader.called, folder, tuple(found["sizes"]), found["about"], key_of(str(folder)))
+    return Packed(reader.called, reader.called, folder, tuple(found["sizes"]), found["about"], key_of(str(folder)))
 
 
 def _facts(path: Path) -> dict[str, Any]:

@@ -114,7 +114,7 @@ def store(table: PackedTable, found: Dataset | Meaning, cache: Path) -> StoredBl
     folder = cache / "tables" / key_of(VERSION, [source.key for source in table.sources], *_identity(found))
     about = {
         "version": VERSION,
-        "sources": [source.called for source in table.sources],
+        "sources": [source.path for source in table.sources],
         "names": list(names),
         "levels": {name: list(levels[name]) for name in names},
         "codings": {name: asdict(codings[name]) for name in names if name in codings},
