@@ -92,7 +92,7 @@ def scan(
     >>> data
     ScannedDataset(3,000 rows, 8 columns, 2 levels each, 1 block)
     >>> md.learn(data, search="hc").dag.n_arcs
-    7
+    9
     """
     if weights is not None:
         raise ParameterError(
