@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 import mapdag as md
-from mapdag.data.packed import packing, sealed
+from mapdag.data.packed import packing, sealed, store
 from mapdag.data.packed.blocks import Block
 from mapdag.data.packed.sealed import Broken, read_sealed, write_sealed
 from mapdag.errors import DataError
@@ -113,6 +113,33 @@ def test_an_interrupted_pass_goes_on_where_it_ended(table, tmp_path, monkeypatch
         data = md.scan(table, cache=tmp_path / "cache")
     assert len(seen) == 10 - stop
     assert same(data, md.read(table))
+
+
+def test_an_interrupted_second_pass_goes_on_where_it_ended(table, tmp_path, monkeypatch):
+    write, written = store.write_sealed, []
+
+    def stopped(path, facts, parts=()):
+        if len(written) == 4:
+            raise KeyboardInterrupt
+        written.append(path.name)
+        write(path, facts, parts)
+
+    monkeypatch.setattr(store, "in_threads", lambda makers: (make() for make in makers))
+    monkeypatch.setattr(store, "write_sealed", stopped)
+    with blocks_of(100, whole=False), pytest.raises(KeyboardInterrupt):
+        md.scan(table, cache=tmp_path / "cache")
+    again = []
+    monkeypatch.setattr(store, "write_sealed", lambda path, *rest: (again.append(path.name), write(path, *rest)))
+    with blocks_of(100, whole=False):
+        assert same(md.scan(table, cache=tmp_path / "cache"), md.read(table))
+    assert not set(written) & set(again)
+    assert len(again) == 6 + 1
+
+
+def test_a_cache_in_the_folder_is_no_part_of_the_table(table, tmp_path):
+    for _ in range(2):
+        assert md.scan(tmp_path, cache=tmp_path / "cache").n_rows == 1000
+        assert md.scan(tmp_path / "**" / "*", cache=tmp_path / "cache").n_rows == 1000
 
 
 @pytest.mark.parametrize("compress", [None, "gzip"])

@@ -86,10 +86,12 @@ def pack_file(path: Path, cache: Path, separator: str | None, encoding: str | No
         if not _agree(whole, mark):
             if not _agree(begun, mark):
                 _begin(folder, begun := mark)
-            whole = {**mark, **_pack_from(path, folder, mark, separator, encoding, begun.get("tried"))}
-            if Fingerprint.of(path) != before:
-                _begin(folder, {})
-                raise DataError(f"{shown(path)} changed while it was read: scan it again when nobody writes to it")
+            try:
+                whole = {**mark, **_pack_from(path, folder, mark, separator, encoding, begun.get("tried"))}
+            finally:  # whatever else is wrong with it
+                if Fingerprint.of(path) != before:
+                    _begin(folder, {})
+                    raise DataError(f"{shown(path)} changed while it was read: scan it again when nobody writes to it")
             write_sealed(folder / _WHOLE, whole)
         return Packed(shown(path), shown(real), folder, tuple(whole["sizes"]), whole["about"], key_of(*asked, before))
 

@@ -158,7 +158,8 @@ def packed_table(
         except BaseException:
             _forget(folder)
             raise
-    found: list[Packed] = [pack_file(path, cache, separator, encoding) for path in find_files(source)]
+    files = find_files(source, cache)
+    found: list[Packed] = [pack_file(path, cache, separator, encoding) for path in files]
     return PackedTable(found), None
 
 
