@@ -324,3 +324,18 @@ def test_the_cache_is_shown_and_cleared(table, tmp_path, monkeypatch, run):
     code, out, _ = run("cache", "--clear")
     assert (code, out) == (0, f"{tmp_path / 'cache'}: 0.0 MB\n")
     assert same(md.scan(table), md.read(table))
+
+
+def test_progress_is_told_in_megabytes(tmp_path):
+    rng = np.random.default_rng(1)
+    frame = pl.DataFrame({f"c{i}": rng.choice(["x" * 9, "y" * 9], 40_000) for i in range(4)})
+    frame.write_csv(tmp_path / "1.csv")
+    frame.write_parquet(tmp_path / "2.parquet")
+    told = []
+    with blocks_of(10_000):
+        md.scan(
+            [tmp_path / "1.csv", tmp_path / "2.parquet"], cache=tmp_path / "c", progress=lambda *at: told.append(at)
+        )
+    assert told == sorted(told)
+    assert len(told) == 10
+    assert told[0][0] < told[-1][0] == told[-1][1] == 2

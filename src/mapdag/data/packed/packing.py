@@ -7,7 +7,7 @@ from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from mapdag.data.content import shown
 from mapdag.data.packed.blocks import BLOCK_ROWS, StoredBlock
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 T = TypeVar("T")
+Tell: TypeAlias = "Callable[[float], None]"
 
 #: Of the files that are written; what another version wrote is made anew.
 VERSION = 1
@@ -74,8 +75,10 @@ def _block_path(folder: Path, number: int) -> Path:
     return folder / f"{number:08d}.block"
 
 
-def pack_file(path: Path, cache: Path, separator: str | None, encoding: str | None) -> Packed:
-    """Pack a file, or find it packed; what was begun before is gone on with."""
+def pack_file(
+    path: Path, cache: Path, separator: str | None, encoding: str | None, tell: Tell = lambda _: None
+) -> Packed:
+    """Pack a file, or find it packed; what was begun before is gone on with. `tell` hears how much of it is done."""
     real = Path(os.path.realpath(path))
     asked = (VERSION, str(real), separator, encoding, BLOCK_ROWS)
     folder = cache / "sources" / key_of(*asked)
@@ -87,7 +90,8 @@ def pack_file(path: Path, cache: Path, separator: str | None, encoding: str | No
             if not _agree(begun, mark):
                 _begin(folder, begun := mark)
             try:
-                whole = {**mark, **_pack_from(path, folder, mark, separator, encoding, begun.get("tried"))}
+                reader = open_reader(path, separator, encoding, begun.get("tried"))
+                whole = {**mark, **_pack_from(reader, folder, mark, tell)}
             finally:  # whatever else is wrong with it
                 if Fingerprint.of(path) != before:
                     _begin(folder, {})
@@ -96,14 +100,11 @@ def pack_file(path: Path, cache: Path, separator: str | None, encoding: str | No
         return Packed(shown(path), shown(real), folder, tuple(whole["sizes"]), whole["about"], key_of(*asked, before))
 
 
-def _pack_from(
-    path: Path, folder: Path, mark: dict[str, Any], separator: str | None, encoding: str | None, tried: str | None
-) -> dict[str, Any]:
+def _pack_from(reader: Reader, folder: Path, mark: dict[str, Any], tell: Tell) -> dict[str, Any]:
     """Pack a file as whatever encoding fits all of it."""
-    reader = open_reader(path, separator, encoding, tried)
     while True:
         try:
-            return _pack(reader, folder)
+            return _pack(reader, folder, tell)
         except NotInEncoding as error:  # noqa: PERF203 - twice at most
             assert isinstance(reader, TextReader)
             reader = reader.in_other_encoding(error)
@@ -114,7 +115,7 @@ def pack_frame(frame: pl.LazyFrame, folder: Path) -> Packed:
     """Pack a LazyFrame, of which nobody can tell whether it stayed as it was."""
     reader = FrameReader(frame)
     with locked(folder):
-        found = _pack(reader, folder)
+        found = _pack(reader, folder, lambda _: None)
     return Packed(reader.called, reader.called, folder, tuple(found["sizes"]), found["about"], key_of(str(folder)))
 
 
@@ -138,7 +139,7 @@ def _begin(folder: Path, facts: dict[str, Any]) -> None:
     write_sealed(folder / _BEGUN, facts)
 
 
-def _pack(reader: Reader, folder: Path) -> dict[str, Any]:
+def _pack(reader: Reader, folder: Path, tell: Tell) -> dict[str, Any]:
     """Write all blocks that are not there yet."""
     sizes, ways, last = _done(folder)
     for block in in_threads(reader.blocks(last)):
@@ -146,6 +147,7 @@ def _pack(reader: Reader, folder: Path) -> dict[str, Any]:
             block.write(_block_path(folder, len(sizes)))
             sizes.append(block.n_rows)
             ways.add(block.facts["way"])
+            tell(reader.share(block.facts))
     if not sizes:
         raise DataError(f"{reader.called} has no rows")
     return {"sizes": sizes, "about": {**reader.about(), "way": next(way for way in _WORST if way in ways)}}
