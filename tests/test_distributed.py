@@ -83,6 +83,15 @@ def test_every_search_finds_the_same(client, search):
         assert same(one, other)
 
 
+def test_scores_and_tables_of_a_graph_are_counted_on_the_workers(client):
+    data = sample("asia", 500)
+    remote = md.read(dd.from_pandas(data.to_pandas(), npartitions=3))
+    dag = md.network("asia").dag
+    assert md.score(dag, remote) == md.score(dag, data)
+    here, there = md.fit(dag, data), md.fit(dag, remote)
+    assert all(np.array_equal(here.cpts[name], there.cpts[name]) for name in data.names)
+
+
 def public(name):
     datasets = pytest.importorskip("sklearn.datasets")
     table = getattr(datasets, f"load_{name}")(as_frame=True).frame

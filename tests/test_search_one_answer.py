@@ -70,9 +70,9 @@ def questions_all_the_time():
 
 @contextmanager
 def breaks_all_the_time():
-    """The compiled search comes back after every node."""
+    """The compiled search comes back after every node, or every set of parents."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(state, "_BUDGET", 1)
+        patch.setattr(state, "_PATIENCE", 0.0)
         patch.setattr(graph_state, "_BUDGET", 1)
         yield
 

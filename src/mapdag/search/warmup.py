@@ -66,8 +66,8 @@ def compile_kernels() -> None:
     from mapdag.search.climbing import climb
     from mapdag.search.climbing.state import GraphState
     from mapdag.search.frame.options import Options
-    from mapdag.search.orders import sweep, trees
-    from mapdag.search.orders.state import OrderState
+    from mapdag.search.orders import explore, trees
+    from mapdag.search.orders.state import Ground
 
     noted: dict[Any, tuple[Any, ...]] = {}
 
@@ -80,7 +80,7 @@ def compile_kernels() -> None:
         module.address_of = note  # type: ignore[attr-defined]  # no kernel is compiled before its turn
     data = Dataset.from_codes(np.eye(6, dtype=np.int64))
     cache = Options(threads=1).make_cache(data, [DEFAULT])
-    state, orders = GraphState(DAG(data.names), DEFAULT, cache), OrderState(DEFAULT, cache)
+    state, orders = GraphState(DAG(data.names), DEFAULT, cache), Ground(DEFAULT, cache).state()
     rows, nodes = state.problem.inputs.rows, np.empty(1, dtype=np.int64)
     compile_for(number_rows, rows.codes, nodes, rows.cards)
     compile_for(sort_rows, np.empty(1, dtype=np.uint32), 1)
@@ -88,5 +88,5 @@ def compile_kernels() -> None:
     compile_for(choose_again, nodes, 1, 1, nodes, nodes, rows.cards)
     compile_for(store.ensure, *noted[store.ensure])
     compile_for(climb.climb, 1, state.ground, state.problem, state.desk.store, np.empty((1, 4)))
-    compile_for(sweep.sweep, *orders.arguments())
+    compile_for(explore.explore, *orders.arguments())
     compile_for(trees.trace, *noted[trees.trace])

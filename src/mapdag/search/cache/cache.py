@@ -94,13 +94,25 @@ class FamilyCache:
             return Criterion(objective.likelihood)
         return criterion_of(objective, self.data, self.rules(objective))
 
-    def problem(self, objective: Objective) -> Problem:
-        """Return what the compiled search takes besides the store."""
+    @property
+    def is_compiled(self) -> bool:
+        """Whether compiled code can count and score by itself."""
+        return self._scores.is_compiled
+
+    def problem(self, objective: Objective, *, shares: bool = True) -> Problem:
+        """Return what the compiled search takes besides the store, in this thread.
+
+        Parameters
+        ----------
+        objective : Objective
+        shares : bool
+            Whether large requests are asked for in Python, for all threads to share them.
+        """
         from mapdag.search.cache.store import Problem, address_of_ensure
 
         rules = self.rules(objective)
         odds = np.where(rules.allowed, objective.prior.log_odds(self.data.names), 0.0)
-        inputs = self._scores.inputs(asks=self._asks)
+        inputs = self._scores.inputs(asks=shares and self._asks)
         problem = Problem(rules, odds, self.index(objective), inputs, self.zobrist, 0)
         return problem._replace(ensure=address_of_ensure(problem, self.store))
 
@@ -129,8 +141,9 @@ class FamilyCache:
 
     def grow(self, store: Store) -> None:
         """Make room for more scores than a store has, unless that was done meanwhile."""
-        from mapdag.search.cache.store import grown
+        from mapdag.search.cache.store import HALT, grown
 
+        store.used[HALT] = 1
         with self.gate.alone():
             if len(store.scores) == len(self.store.scores):
                 self.store = grown(self.store, 2 * len(store.scores), 2 * len(store.singles))
@@ -144,16 +157,13 @@ class FamilyCache:
                 self._keep(child, parents, scores)
         return scores
 
-    def all_families(self, parents: Sequence[Sequence[int]]) -> list[Floats]:
-        """Scores of the families of a whole graph, given the parents of each node; what is missing is one request."""
-        found = [self._find(child, mine) for child, mine in enumerate(parents)]
-        missing = [Request(child, tuple(sorted(parents[child]))) for child, known in enumerate(found) if known is None]
-        answers = self._scores.scores(missing) if missing else []
+    def score(self, families: Iterable[tuple[int, tuple[int, ...]]]) -> None:
+        """Make sure that the store has the scores of some families (child, parents); all in one request."""
+        unknown = [each for each in dict.fromkeys(families) if self._find(*each) is None]
+        found = self._scores.scores([Request(*each) for each in unknown]) if unknown else []
         with self.gate.alone():
-            for request, scores in zip(missing, answers, strict=True):
-                found[request.child] = scores[:, 0]
-                self._keep(request.child, request.parents, scores[:, 0])
-        return [scores for scores in found if scores is not None]
+            for each, scores in zip(unknown, found, strict=True):
+                self._keep(*each, scores[:, 0])
 
     def _find(self, child: int, parents: Sequence[int]) -> Floats | None:
         from mapdag.search.cache.store import WHOLE, find_family
@@ -277,7 +287,11 @@ class Desk:
         if status == FULL:
             self._cache.grow(self.store)
         elif status == ASK:
-            self._cache.fetch([self.ask()])
+            self.fetch(self.ask())
+
+    def fetch(self, ask: Ask) -> None:
+        """Have the cache score what is asked for."""
+        self._cache.fetch([ask])
 
     def ask(self) -> Ask:
         """Return what compiled code asks for."""

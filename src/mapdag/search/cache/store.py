@@ -39,7 +39,7 @@ from mapdag.search.cache.status import ASK, FULL, OK
 if TYPE_CHECKING:
     from mapdag.search.constraints import Rules
 
-COLUMNS, SINGLES, FAMILIES = 0, 1, 2  # what is in `Store.used`
+COLUMNS, SINGLES, FAMILIES, HALT = 0, 1, 2, 3  # what is in `Store.used`
 WHOLE, COLUMN = -1, -2  # instead of a parent to be left out: none; the family's column is wanted
 
 _FREE, _CLAIMED = -1, -2  # instead of a place: nobody has this slot; somebody is about to fill it
@@ -57,7 +57,7 @@ class Store(NamedTuple):
     single_keys: Words  # (slots, 2)
     single_places: Ints  # (slots,)
     singles: Floats  # (singles, criteria)
-    used: Ints  # columns and singles in use, families counted so far
+    used: Ints  # columns and singles in use; families counted so far; whether all shall leave, as it will be rebuilt
     # Of one caller, not shared:
     status: Ints  # (1,) of the last call
     asked: Ints  # (nodes + 2,) child, number of parents, parents: the family that Python is asked for
@@ -86,7 +86,7 @@ def new_store(n_nodes: int, n_criteria: int, columns: int, singles: int) -> Stor
         single_keys=np.zeros((single_slots, 2), dtype=np.uint64),
         single_places=np.full(single_slots, _FREE, dtype=np.int64),
         singles=np.full((singles, n_criteria), np.nan),
-        used=np.zeros(3, dtype=np.int64),
+        used=np.zeros(4, dtype=np.int64),
         status=np.zeros(1, dtype=np.int64),
         asked=np.zeros(n_nodes + 2, dtype=np.int64),
         wanted=np.zeros(n_nodes, dtype=np.bool_),
@@ -99,6 +99,7 @@ def grown(store: Store, columns: int, singles: int) -> Store:
     for name in ("scores", "own", "singles", "used"):
         old = getattr(store, name)
         getattr(larger, name)[: len(old)] = old
+    larger.used[HALT] = 0
     _rehash(store.keys, store.places, larger.keys, larger.places)
     _rehash(store.single_keys, store.single_places, larger.single_keys, larger.single_places)
     return larger

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from mapdag.contracts import Objective
     from mapdag.search.cache import FamilyCache
+    from mapdag.search.cache.store import Problem
     from mapdag.search.climbing.moves import Step
     from mapdag.search.frame.options import Options
     from mapdag.search.frame.result import Result
@@ -121,6 +122,11 @@ class Walk:
     def is_supported(self, node: int, dag: DAG) -> bool:
         """Whether the family of a node is not thinner than allowed."""
         return bool(self.cache.family(node, dag.parent_indices(node))[self.cache.index(self.objective)] > -np.inf)
+
+    @property
+    def problem(self) -> Problem:
+        """What the compiled search takes besides the store."""
+        return self.state.problem
 
     def tell(self, phase: str, done: int, total: int) -> None:
         """Report progress to whoever wants to know."""

@@ -276,8 +276,9 @@ def make_result(
 ) -> Result:
     """Make a result of a graph, its score added up anew from its families."""
     which, allowed = cache.index(objective), cache.rules(objective).allowed
-    families_of_dag = cache.all_families([dag.parent_indices(i) for i in range(len(dag.nodes))])
-    parts = [float(scores[which]) for scores in families_of_dag]
+    members = [(i, tuple(dag.parent_indices(i))) for i in range(len(dag.nodes))]
+    cache.score(members)
+    parts = [float(cache.family(*family)[which]) for family in members]
     index = {name: i for i, name in enumerate(dag.nodes)}
     return Result(
         dag=dag,

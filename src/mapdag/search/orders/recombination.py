@@ -1,25 +1,55 @@
-"""The best of two graphs: where they differ in separate places, each place can be taken from the better one."""
+"""The best of two graphs, compiled: where they differ in separate places, each place is taken from the better one."""
 
 from __future__ import annotations
 
-from functools import reduce
-from operator import or_
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
-from mapdag.graphs.acyclicity import find_cycle, topological_order
-from mapdag.graphs.masks import members, transpose
+import numpy as np
+
+from mapdag.kernels import (
+    Bools,
+    Floats,
+    Ints,
+    Words,
+    entry,
+    inner,
+    new_bools,
+    new_floats,
+    new_ints,
+    no_ints,
+    no_words,
+    popcount,
+    trailing_zeros,
+)
+from mapdag.search.climbing.links import flip
 from mapdag.search.climbing.moves import TOLERANCE
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    Graph = tuple[list[int], list[float]]
 
 _FEW = 12  # nodes taken together when parts of groups are tried
 
 
-def recombine(first: Graph, second: Graph, *, finely: bool = False) -> Graph:
-    """Improve a graph with parts of another one.
+class Graph(NamedTuple):
+    """A graph and the scores of its families, their log-odds included."""
+
+    parents: Words  # (nodes, words) bitsets
+    scores: Floats  # (nodes,)
+
+    def copy(self) -> Graph:
+        """Return the same graph, to be changed."""
+        return Graph(self.parents.copy(), self.scores.copy())
+
+    def masks(self) -> list[int]:
+        """Parents of each node, as bit masks."""
+        return [int.from_bytes(row.tobytes(), "little") for row in self.parents]
+
+
+def no_graph(n_nodes: int) -> Graph:
+    """Make a graph without arcs or scores."""
+    return Graph(np.zeros((n_nodes, (n_nodes + 63) // 64), dtype=np.uint64), np.zeros(n_nodes))
+
+
+@entry
+def recombine(first: Graph, second: Graph, finely: bool) -> None:
+    """Improve a graph, in place, with parts of another one.
 
     Nodes whose parents differ form groups: those that are among the parents in which another one differs belong with
     it. The scores of groups add up, so each group that scores better is taken from the second graph; where that closes
@@ -27,82 +57,210 @@ def recombine(first: Graph, second: Graph, *, finely: bool = False) -> Graph:
 
     Parameters
     ----------
-    first, second : (masks, scores)
-        Parents of each node as bit masks, and the scores of their families.
+    first, second : Graph
     finely : bool
         Whether to try parts of groups, too: single nodes that score better, with those on the cycles that they close,
         a few at most.
-
-    Returns
-    -------
-    (masks, scores)
     """
-    masks, scores = list(first[0]), list(first[1])
-    _take_over(masks, scores, second, _groups(first[0], second[0]), finely=False)
+    n = len(first.scores)
+    group_of = new_ints(n)
+    if _group(first.parents, second.parents, group_of) == 0:
+        return
+    _take_over(first, second, group_of, False)
     if finely:
-        different = [[x] for x in range(len(masks)) if masks[x] != second[0][x]]
-        _take_over(masks, scores, second, different, finely=True)
-    return masks, scores
+        for x in range(n):
+            group_of[x] = x if _differ(first.parents[x], second.parents[x]) else -1
+        _take_over(first, second, group_of, True)
 
 
-def _take_over(
-    masks: list[int], scores: list[float], second: Graph, groups: Sequence[Sequence[int]], *, finely: bool
-) -> None:
+@inner
+def _differ(first: Words, second: Words) -> bool:
+    """Whether two sets are not the same."""
+    for w in range(len(first)):
+        if first[w] != second[w]:
+            return True
+    return False
+
+
+@inner
+def _root(x: int, group_of: Ints) -> int:
+    """Node that stands for a group."""
+    while group_of[x] != x:
+        group_of[x] = group_of[group_of[x]]
+        x = group_of[x]
+    return x
+
+
+@inner
+def _group(first: Words, second: Words, group_of: Ints) -> int:
+    """Find the group of each node, called by its first member, -1 where parents do not differ; tells how many do."""
+    n = len(first)
+    different = no_words(first.shape[1])
+    found = 0
+    for x in range(n):
+        group_of[x] = -1
+        if _differ(first[x], second[x]):
+            group_of[x] = x
+            flip(different, x)
+            found += 1
+    for x in range(n):
+        if group_of[x] < 0:
+            continue
+        for w in range(len(different)):
+            word = (first[x, w] ^ second[x, w]) & different[w]
+            while word != 0:
+                one, other = _root(x, group_of), _root((w << 6) + trailing_zeros(word), group_of)
+                word &= word - np.uint64(1)
+                group_of[max(one, other)] = min(one, other)
+    for x in range(n):
+        if group_of[x] >= 0:
+            group_of[x] = _root(x, group_of)
+    return found
+
+
+@inner
+def _take_over(first: Graph, second: Graph, group_of: Ints, finely: bool) -> None:
     """Take groups of nodes from the second graph where that gains something; whole groups, where nothing is lost."""
-    gains = [sum(second[1][x] - scores[x] for x in group) for group in groups]
+    n = len(group_of)
+    gains, order, chosen = new_floats(n), new_ints(n), new_ints(n)
+    size = 0
+    for x in range(n):
+        gains[x] = 0.0
+    for x in range(n):
+        if group_of[x] >= 0:
+            gains[group_of[x]] += second.scores[x] - first.scores[x]
+    for x in range(n):
+        if group_of[x] == x:
+            at = size
+            while at and gains[x] > gains[order[at - 1]]:
+                order[at] = order[at - 1]
+                at -= 1
+            order[at] = x
+            size += 1
     least = TOLERANCE if finely else -TOLERANCE
-    left = dict(enumerate(groups))
-    for i in sorted(left, key=lambda i: (-gains[i], groups[i])):
-        if i in left and gains[i] >= least:
-            chosen = _close(i, masks, second[0], left, gains, finely=finely)
-            if sum(gains[g] for g in chosen) >= least:
-                for x in [x for g in chosen for x in left.pop(g)]:
-                    masks[x], scores[x] = second[0][x], second[1][x]
+    tried = first.parents.copy()
+    for i in range(size):
+        group = order[i]
+        if group_of[group] != group or not gains[group] >= least:
+            continue
+        for x in range(n):
+            for w in range(tried.shape[1]):
+                tried[x, w] = first.parents[x, w]
+        taken = _close(group, tried, second.parents, group_of, gains, chosen, finely)
+        total = 0.0
+        for g in range(taken):
+            total += gains[chosen[g]]
+        if taken and total >= least:
+            for x in range(n):
+                if _is_among(group_of[x], chosen, taken):
+                    first.scores[x] = second.scores[x]
+                    for w in range(tried.shape[1]):
+                        first.parents[x, w] = second.parents[x, w]
+                    group_of[x] = -1
 
 
-def _close(
-    first: int,
-    masks: Sequence[int],
-    other: Sequence[int],
-    left: Mapping[int, Sequence[int]],
-    gains: Sequence[float],
-    *,
-    finely: bool,
-) -> list[int]:
-    """Groups to take together with one of those that are left, so that there is no cycle; none if there is no way.
+@inner
+def _is_among(group: int, chosen: Ints, size: int) -> bool:
+    if group < 0:
+        return False
+    for g in range(size):
+        if chosen[g] == group:
+            return True
+    return False
+
+
+@inner
+def _close(group: int, tried: Words, other: Words, group_of: Ints, gains: Floats, chosen: Ints, finely: bool) -> int:
+    """Groups to take together with one of those that are left, so that there is no cycle; how many, 0: there is no way.
 
     Whole groups must gain something at every step; single nodes may lose on the way, but are few.
     """
-    group_of = {x: i for i, group in left.items() for x in group}
-    tried, chosen, total = list(masks), [first], gains[first]
-    while len(chosen) <= _FEW if finely else total >= -TOLERANCE:
-        for x in left[chosen[-1]]:
-            tried[x] = other[x]
-        order = topological_order(tried, transpose(tried))
-        if len(order) == len(tried):
-            return chosen
-        on_cycle = {group_of[x] for x in find_cycle(tried, order) if x in group_of} - set(chosen)
-        if not on_cycle:
-            break
-        chosen.append(max(on_cycle, key=lambda i: (gains[i], -i)))
-        total += gains[chosen[-1]]
-    return []
+    n = len(group_of)
+    cycle = new_bools(n)
+    size, total = 0, 0.0
+    while group >= 0:
+        chosen[size] = group
+        size += 1
+        total += gains[group]
+        if size > _FEW if finely else total < -TOLERANCE:
+            return 0
+        for x in range(n):
+            if group_of[x] == group:
+                for w in range(tried.shape[1]):
+                    tried[x, w] = other[x, w]
+        if not _find_cycle(tried, cycle):
+            return size
+        group = -1
+        for x in range(n):
+            mine = group_of[x]
+            is_new = cycle[x] and mine >= 0 and not _is_among(mine, chosen, size)
+            if is_new and (group < 0 or gains[mine] > gains[group]):
+                group = mine
+    return 0
 
 
-def _groups(first: Sequence[int], second: Sequence[int]) -> list[list[int]]:
-    """Nodes with different parents, in connected groups."""
-    different = sum(1 << x for x in range(len(first)) if first[x] != second[x])
-    linked = [0] * len(first)
-    for x in members(different):
-        for other in members((first[x] ^ second[x]) & different):
-            linked[x] |= 1 << other
-            linked[other] |= 1 << x
-    groups = []
-    while different:
-        group, border = 0, different & -different
-        while border:
-            group |= border
-            border = reduce(or_, (linked[x] for x in members(border))) & ~group
-        groups.append(members(group))
-        different &= ~group
-    return groups
+@inner
+def _find_cycle(parents: Words, cycle: Bools) -> bool:
+    """Mark the nodes of one cycle of a graph, if there is one; tells whether."""
+    n, words = parents.shape
+    degree, first = new_ints(n), no_ints(n + 1)
+    for x in range(n):
+        degree[x] = 0
+        for w in range(words):
+            degree[x] += popcount(parents[x, w])
+            word = parents[x, w]
+            while word != 0:
+                first[(w << 6) + trailing_zeros(word) + 1] += 1
+                word &= word - np.uint64(1)
+    for x in range(n):
+        first[x + 1] += first[x]
+    children, place = new_ints(int(first[n])), first.copy()
+    for x in range(n):
+        for w in range(words):
+            word = parents[x, w]
+            while word != 0:
+                parent = (w << 6) + trailing_zeros(word)
+                word &= word - np.uint64(1)
+                children[place[parent]] = x
+                place[parent] += 1
+    queue = new_ints(n)
+    size, done = 0, 0
+    for x in range(n):
+        cycle[x] = False
+        if degree[x] == 0:
+            queue[size] = x
+            size += 1
+    while done < size:
+        x = queue[done]
+        done += 1
+        for k in range(first[x], first[x + 1]):
+            child = children[k]
+            degree[child] -= 1
+            if degree[child] == 0:
+                queue[size] = child
+                size += 1
+    if size == n:
+        return False
+    # Who is left has a parent who is left: going from parent to parent ends in a cycle.
+    at = 0
+    while degree[at] == 0:
+        at += 1
+    seen = no_ints(n)
+    while seen[at] < 2:  # once on the way, once more round the cycle
+        seen[at] += 1
+        cycle[at] = seen[at] == 2
+        at = _parent_left(parents[at], degree)
+    return True
+
+
+@inner
+def _parent_left(parents: Words, degree: Ints) -> int:
+    """First parent that waits for another one."""
+    for w in range(len(parents)):
+        word = parents[w]
+        while word != 0:
+            parent = (w << 6) + trailing_zeros(word)
+            if degree[parent] > 0:
+                return parent
+            word &= word - np.uint64(1)
+    return -1

@@ -1,189 +1,152 @@
-"""An order of the nodes under search: its arrays, the graph it stands for, and ways to change it."""
+"""An order of the nodes under search: its arrays, and the way from Python to the compiled search."""
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mapdag.graphs import DAG
-from mapdag.graphs.masks import members
-from mapdag.search.cache.status import CONVERGED, CROWDED
-from mapdag.search.orders.sweep import Order, new_order, sweep
-from mapdag.search.orders.trees import larger_trees, new_trees, with_address
+from mapdag.graphs.acyclicity import topological_order
+from mapdag.graphs.masks import transpose
+from mapdag.search.cache.status import ASK, CONVERGED, CROWDED
+from mapdag.search.orders.explore import MOST_WORK, ROUND, ROUNDS, explore, new_start
+from mapdag.search.orders.trees import DONE, PAUSE, larger_trees, new_trees, with_address
 from mapdag.search.warmup import wait_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mapdag.contracts import Objective
-    from mapdag.search.cache import FamilyCache
-    from mapdag.search.cache.store import Problem, Store
-    from mapdag.search.orders.trees import Trees
+    from mapdag.kernels import Bools
+    from mapdag.search.cache import Ask, FamilyCache
+    from mapdag.search.orders.recombination import Graph
 
-_BUDGET = 64  # nodes looked at before limits and Ctrl-C are looked at
+_TREE_NODES = 32  # for each node of the network, for a start
+_PATIENCE = 1e8  # estimated nanoseconds of counting after which limits and Ctrl-C are looked at
 
 
-class OrderState:
-    """An order under search, with the best parents of each node among its predecessors.
+class Ground:
+    """What all explorations of one search have in common.
 
     Parameters
     ----------
     objective : Objective
         Only the part of its prior that is a sum over arcs is looked at.
     cache : FamilyCache
+    candidates : bool array (nodes, nodes), optional
+        ``[i, j]``: whether i is looked at as a parent of j, where that is allowed; all are unless given.
     """
 
-    def __init__(self, objective: Objective, cache: FamilyCache) -> None:
-        self.names = cache.data.names
-        n = len(self.names)
-        self._desk = cache.desk()
-        self._problem = cache.problem(objective)
-        trees = new_trees(n, cache.data.n_rows, 16 * n + 64, 64 * n + 256)
-        self._trees = with_address(trees, self._problem, cache.store)
-        wait_for("orders", "sweep")
-        rules = self._problem.rules
-        self._order = new_order(list(range(n)))
-        self._masks, self._masked = [0] * n, np.full(n, -1, dtype=np.int64)  # of which tree nodes
-        self._pairs = np.argwhere(rules.fixed).tolist()
-        self.either_way = bool((rules.fixed & rules.fixed.T).any())  # whether pairs must be adjacent, no matter how
+    def __init__(self, objective: Objective, cache: FamilyCache, candidates: Bools | None = None) -> None:
+        self.objective = objective
+        self.cache = cache
+        self.candidates = candidates
+        rules = cache.rules(objective)
+        n = cache.data.n_columns
         must = rules.fixed & ~rules.allowed.T
-        self._before = [frozenset(np.flatnonzero(must[:, x]).tolist()) for x in range(n)]
+        padded = np.zeros((n, (n + 63) // 64 * 64), dtype=np.bool_)
+        padded[:, :n] = must.T
+        self.first = np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
+        late = np.flatnonzero(must.any(axis=0)).tolist()
+        self.before = {x: frozenset(np.flatnonzero(must[:, x]).tolist()) for x in late}
+        wait_for("orders", "explore")
+
+    def state(self, *, alone: bool = False) -> OrderState:
+        """Begin an exploration, in this thread; `alone` if the threads of the cache have nothing else to do."""
+        return OrderState(self, alone=alone)
+
+
+class OrderState:
+    """An order under search, with the best parents of each node among its predecessors.
+
+    It shares the scores of families with others, and nothing else: what it finds depends on where it starts, and on
+    its seed.
+    """
+
+    def __init__(self, ground: Ground, *, alone: bool) -> None:
+        cache = ground.cache
+        n = cache.data.n_columns
+        self._before = ground.before
+        self._desk = cache.desk()
+        problem = cache.problem(ground.objective, shares=alone)
+        if ground.candidates is not None:
+            rules = problem.rules
+            allowed = rules.allowed & (ground.candidates | rules.fixed | rules.fixed.T)
+            problem = problem._replace(rules=rules._replace(allowed=allowed))
+        self._problem = problem
+        trees = new_trees(n, cache.data.n_rows, _TREE_NODES * n + 64, 4 * _TREE_NODES * n + 256)
+        self._trees = with_address(trees, self._problem, self._desk.store)
+        self._start = new_start(n, ground.first)
 
     @property
-    def score(self) -> float:
-        """Likelihood and log-odds of the graph; the order must be at rest."""
-        return math.fsum(self.scores())
+    def best(self) -> Graph:
+        """The best graph, put together from all that were met; not to be changed."""
+        return self._start.best
+
+    @property
+    def is_known(self) -> bool:
+        """Whether any graph was met yet."""
+        return bool(self._start.rounds[ROUND] >= 0)
 
     @property
     def work(self) -> float:
         """Estimated nanoseconds of counting that the sets of parents tried so far are worth, cached or not."""
-        return float(self._trees.work[0])
+        return float(self._trees.work[DONE])
 
-    def log_odds(self, dag: DAG) -> float:
-        """Log-odds of the arcs of a graph."""
-        odds = self._problem.odds
-        return math.fsum(odds[p, child] for child in range(len(self.names)) for p in dag.parent_indices(child))
-
-    def load_dag(self, dag: DAG) -> None:
-        """Go on from an order of a graph; every node is looked at."""
-        position = {name: i for i, name in enumerate(self.names)}
-        self.load([position[name] for name in dag.topological_order()])
-        self.dirty_all()
-
-    def dirty_all(self) -> None:
-        """Have every node looked at again."""
-        self._order.dirty[:] = True
+    def load_masks(self, masks: Sequence[int]) -> None:
+        """Begin with an order of a graph."""
+        self.load(topological_order(masks, transpose(masks)))
 
     def load(self, sequence: Sequence[int]) -> None:
-        """Go on from another order; the nodes that get other parents become dirty."""
-        self._order.sequence[:] = sequence
-        self._order.position[:] = -1
-        self._order.cursor[:] = 0
+        """Begin with an order."""
+        order = self._start.order
+        order.sequence[:] = sequence
+        order.position[:] = -1
+        order.dirty[:] = True
+        order.cursor[:] = 0
 
     def shuffle(self, rng: np.random.Generator) -> None:
-        """Put all nodes into a random order, required arcs permitting; every node is looked at."""
-        waiting, left = rng.permutation(len(self.names)).tolist(), set(range(len(self.names)))
+        """Begin with a random order, required arcs permitting."""
+        waiting = rng.permutation(len(self._start.order.sequence)).tolist()
+        if not self._before:
+            self.load(waiting)
+            return
         sequence: list[int] = []
+        left = set(waiting)
         while waiting:
-            ready = [x for x in waiting if not left.intersection(self._before[x])]
+            ready = [x for x in waiting if not left.intersection(self._before.get(x, ()))]
             sequence += ready
             left.difference_update(ready)
             waiting = [x for x in waiting if x in left]
         self.load(sequence)
-        self.dirty_all()
 
-    def tuck(self, rng: np.random.Generator) -> None:
-        """Turn an arc into a random node round: its end goes before its start with its ancestors; or the other way."""
-        masks, sequence = self.masks(), self._order.sequence.tolist()
-        ends = [x for x, mask in enumerate(masks) if mask]
-        if not ends:
-            return
-        end = ends[int(rng.integers(len(ends)))]
-        parents = members(masks[end])
-        start = parents[int(rng.integers(len(parents)))]
-        if start in self._before[end]:
-            return
-        first, last = sequence.index(start), sequence.index(end)
-        between = sequence[first : last + 1]
-        moved = _ancestors(end, between, masks) if rng.integers(2) else _descendants(start, between, masks)
-        if start in moved:
-            between = [x for x in between if x not in moved or x == end] + [x for x in between if x in moved]
-        else:
-            between = [x for x in between if x in moved] + [x for x in between if x not in moved]
-        if self._obeys(between):
-            self.load(sequence[:first] + between + sequence[last + 1 :])
+    def begin(self, rng: np.random.Generator, rounds: int, most_work: float) -> None:
+        """Set out to turn so many arcs round, within so much work."""
+        self._start.random[0] = rng.integers(2**64, dtype=np.uint64)
+        self._start.rounds[ROUND], self._start.rounds[ROUNDS] = -1, rounds
+        self._start.limits[MOST_WORK] = self.work + most_work
 
-    def _obeys(self, sequence: Sequence[int]) -> bool:
-        """Whether no node comes before one that must be its parent."""
-        later = set(sequence)
-        for x in sequence:
-            later.remove(x)
-            if later.intersection(self._before[x]):
-                return False
-        return True
-
-    def is_legal(self, masks: Sequence[int]) -> bool:
-        """Whether all pairs are adjacent that must be (a limit on parents may have kept one apart)."""
-        return all(masks[j] >> i & 1 or masks[i] >> j & 1 for i, j in self._pairs)
-
-    def keep(self) -> Order:
-        """Return the order and the parents, to be brought back later."""
-        return Order(*(part.copy() for part in self._order))
-
-    def restore(self, kept: Order) -> None:
-        """Bring back what `keep` returned."""
-        for part, old in zip(self._order, kept, strict=True):
-            part[:] = old
-
-    def arguments(self) -> tuple[Order, int, Problem, Store, Trees]:
+    def arguments(self) -> tuple[Any, ...]:
         """Return what the compiled search takes."""
-        return self._order, _BUDGET, self._problem, self._desk.store, self._trees
+        return self._start, self._problem, self._desk.store, self._trees
 
     def step(self) -> bool:
-        """Move some dirty nodes to their best positions; tells whether none is left."""
+        """Go on for a while; tells whether all is done. What is asked for is fetched."""
+        ask = self.advance()
+        if isinstance(ask, bool):
+            return ask
+        self._desk.fetch(ask)
+        return False
+
+    def advance(self) -> bool | Ask:
+        """Go on for a while; tells whether all is done, or what must be fetched first."""
+        self._trees.work[PAUSE] = self._trees.work[DONE] + _PATIENCE
         with self._desk.open():
-            status = sweep(*self.arguments())
+            status = explore(*self.arguments())
         if status == CROWDED:
-            self._trees = larger_trees(self._trees, 2 * len(self._trees.own), 2 * len(self._trees.value))
+            self._trees = larger_trees(self._trees, 3 * len(self._trees.own), 3 * len(self._trees.value))
+        elif status == ASK:
+            return self._desk.ask()
         else:
             self._desk.help(status)
         return bool(status == CONVERGED)
-
-    def scores(self) -> list[float]:
-        """Likelihood and log-odds of each family."""
-        found: list[float] = self._trees.best[self._order.nodes].tolist()
-        return found
-
-    def masks(self) -> list[int]:
-        """Parents of each node, as bit masks."""
-        now = self._order.nodes
-        for x in np.flatnonzero(now != self._masked).tolist():
-            self._masks[x] = int.from_bytes(self._trees.kept[now[x]].tobytes(), "little")
-        self._masked[:] = now
-        return list(self._masks)
-
-    def dag_of(self, masks: Sequence[int]) -> DAG:
-        """Return a graph as a value."""
-        return DAG.from_parent_masks(self.names, masks, check=False)
-
-
-def _ancestors(end: int, between: Sequence[int], masks: Sequence[int]) -> set[int]:
-    """Return a node and its ancestors among those before it, but for the first."""
-    found, wanted = {end}, masks[end]
-    for x in between[-2:0:-1]:
-        if wanted >> x & 1:
-            found.add(x)
-            wanted |= masks[x]
-    return found
-
-
-def _descendants(start: int, between: Sequence[int], masks: Sequence[int]) -> set[int]:
-    """Return a node and its descendants among those after it, but for the last."""
-    found, known = {start}, 1 << start
-    for x in between[1:-1]:
-        if masks[x] & known:
-            found.add(x)
-            known |= 1 << x
-    return found

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from mapdag.kernels import Bools, Ints, Words, call_at, entry, inner, no_words, trailing_zeros
+from mapdag.kernels import Bools, Ints, Words, call_at, inner, look, no_words, trailing_zeros
 from mapdag.search.cache.status import CONVERGED, OK, PAUSED
+from mapdag.search.cache.store import HALT
 from mapdag.search.climbing.links import flip
 from mapdag.search.climbing.moves import TOLERANCE
 from mapdag.search.orders.trees import FOUND, Trees
@@ -159,26 +160,26 @@ def _improve(x: int, order: Order, problem: Problem, store: Store, trees: Trees)
     return True
 
 
-@entry
-def sweep(order: Order, budget: int, problem: Problem, store: Store, trees: Trees) -> int:
-    """Move dirty nodes to their best positions, round after round, until none is left or `budget` were looked at.
+@inner
+def sweep(order: Order, problem: Problem, store: Store, trees: Trees) -> int:
+    """Move dirty nodes to their best positions, round after round, until none is left.
 
     Nodes whose parents are not known are placed first. Returns a status.
     """
     sequence, position, dirty, cursor = order.sequence, order.position, order.dirty, order.cursor
     n = len(dirty)
+    first, last = n, -1
     for i in range(n):
         if position[sequence[i]] < 0:
-            if not _place(i, n - 1, -1, order, problem, store, trees):
-                return store.status[0]
-            break
+            first, last = min(first, i), i
+    if last >= 0 and not _place(first, last, -1, order, problem, store, trees):
+        return store.status[0]
     clean = 0  # nodes in a row that are not dirty
     while clean < n:
         x = cursor[0]
         if dirty[x]:
-            if budget == 0:
+            if look(store.used, HALT):
                 return PAUSED
-            budget -= 1
             if not _improve(x, order, problem, store, trees):
                 return store.status[0]
             clean = 0

@@ -13,10 +13,11 @@ from typing import NamedTuple
 import numpy as np
 
 from mapdag.counts.choice import cost_by_bitsets, cost_by_rows
-from mapdag.kernels import Bools, Floats, Int32s, Ints, Words, address_of, entry, inner, new_floats
-from mapdag.search.cache.status import CROWDED, OK
+from mapdag.kernels import Bools, Floats, Int32s, Ints, Words, address_of, entry, inner, look, new_floats
+from mapdag.search.cache.status import CROWDED, OK, PAUSED
 from mapdag.search.cache.store import (
     COLUMN,
+    HALT,
     WHOLE,
     Problem,
     Store,
@@ -29,6 +30,7 @@ from mapdag.search.climbing.links import contains, flip
 from mapdag.search.climbing.moves import TOLERANCE
 
 NODES, BRANCHES, FOUND = 0, 1, 2  # what is in `Trees.used`
+DONE, PAUSE = 0, 1  # what is in `Trees.work`
 
 
 class Trees(NamedTuple):
@@ -47,7 +49,7 @@ class Trees(NamedTuple):
     relevant: Bools  # (children, children) [i, j]: i is a branch somewhere in the tree of j
     parents: Ints  # (children,) of the family that is being looked at
     wanted: Bools  # (children,) the candidates whose scores it needs
-    work: Floats  # (1,) estimated nanoseconds of counting that the nodes are worth, cached or not
+    work: Floats  # estimated nanoseconds of counting that the nodes are worth, cached or not; and when to pause
     n_rows: float
     trace: int  # address of `trace`
     # (nodes, words) the candidates that may be added to each node: who makes a family thinner than allowed does so for
@@ -72,7 +74,7 @@ def new_trees(n_children: int, n_rows: int, size: int, branches: int) -> Trees:
         relevant=np.zeros((n_children, n_children), dtype=np.bool_),
         parents=np.zeros(n_children, dtype=np.int64),
         wanted=np.zeros(n_children, dtype=np.bool_),
-        work=np.zeros(1),
+        work=np.zeros(2),
         n_rows=float(n_rows),
         trace=0,
         possible=np.zeros((size, words), dtype=np.uint64),
@@ -116,13 +118,15 @@ def _grow(child: int, size: int, problem: Problem, store: Store, trees: Trees) -
     node, first = trees.used[NODES], trees.used[BRANCHES]
     if node == len(trees.own) or first + n > len(value):
         return CROWDED, -1
+    if trees.work[DONE] > trees.work[PAUSE] or look(store.used, HALT):
+        return PAUSED, -1
     scores = new_floats(store.scores.shape[1])
     status = ensure_at(child, parents, size, WHOLE, wanted, problem, store, scores)
     if status == OK and size < max_parents:
         status = ensure_at(child, parents, size, COLUMN, wanted, problem, store, scores)
     if status != OK:
         return status, -1
-    trees.work[0] += _cost(child, parents, size, wanted, problem.inputs.rows.cards, trees.n_rows)
+    trees.work[DONE] += _cost(child, parents, size, wanted, problem.inputs.rows.cards, trees.n_rows)
     prior = 0.0
     for i in range(size):
         prior += odds[parents[i], child]

@@ -1,0 +1,143 @@
+"""A sample of the rows of a table that neither the order of the rows nor labels decide.
+
+Rows are drawn by what is in them: of every distinct row its share is kept, rounded up or down by a hash of how often
+the pairs of levels occur that it has in neighbouring columns. So whoever has the same rows draws the same sample, in
+whatever order, in one table or in many blocks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mapdag.counts.passes import sealed
+from mapdag.data import Dataset
+from mapdag.kernels import Ints, Words, entry
+from mapdag.search.canonical.colours import mix
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_FAR_OFF = 2.0  # times smaller or larger than wanted: rows that cannot be told apart are no basis for a sample
+_AT_A_TIME = 1 << 23  # rows that are told apart at a time, more or less: memory follows it
+
+
+def draw(data: Dataset, share: float) -> Dataset | None:
+    """Draw a share of the rows; nothing where their content does not allow it."""
+    first = np.concatenate([[0], np.cumsum(data.cards * np.append(data.cards[1:], 1))])
+    pairs = data.cards, first, data.sum(pair_counts, data.cards, first)
+    keys, times = [np.empty(0, dtype=np.uint64)], [np.empty(0, dtype=np.int64)]
+    parts = -(-data.n_rows // _AT_A_TIME)
+    for part in range(parts):
+        found: Distinct = data.sum(distinct_rows, pairs, part, parts)
+        threshold = (found.colours >> np.uint64(11)).astype(np.float64) * 2.0**-53
+        kept = np.floor(found.times * share + threshold).astype(np.int64)
+        keys.append(found.keys[kept > 0])
+        times.append(kept[kept > 0])
+    every = np.concatenate(keys)
+    order = np.argsort(every)
+    drawn: Drawn = data.sum(chosen_rows, pairs, every[order])
+    repeated = np.repeat(drawn.codes, np.concatenate(times)[order], axis=1)
+    if not 1 / _FAR_OFF <= repeated.shape[1] / (share * data.n_rows) <= _FAR_OFF:
+        return None
+    return Dataset(data.names, data.levels, repeated)
+
+
+@dataclass(frozen=True)
+class Distinct:
+    """Distinct rows, ascending by key; what two blocks have adds up."""
+
+    keys: NDArray[np.uint64]
+    colours: NDArray[np.uint64]
+    times: NDArray[np.int64]  # how often each occurs
+
+    def __add__(self, other: Distinct) -> Distinct:
+        keys, colours = np.append(self.keys, other.keys), np.append(self.colours, other.colours)
+        return _distinct(keys, colours, np.append(self.times, other.times))
+
+
+def _distinct(keys: NDArray[np.uint64], colours: NDArray[np.uint64], times: NDArray[np.int64]) -> Distinct:
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    begins = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])) if len(keys) else order
+    sums = np.add.reduceat(times[order], begins) if len(keys) else times
+    return Distinct(keys[begins], colours[order][begins], sums)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Rows that were chosen, ascending by key; those of two blocks are put together."""
+
+    keys: NDArray[np.uint64]
+    codes: NDArray[Any]  # (columns, rows)
+
+    def __add__(self, other: Drawn) -> Drawn:
+        keys, places = np.unique(np.append(self.keys, other.keys), return_index=True)
+        return Drawn(keys, np.concatenate([self.codes, other.codes], axis=1)[:, places])
+
+
+def distinct_rows(codes: NDArray[Any], pairs: tuple[Ints, Ints, Ints], part: int, parts: int) -> Distinct:
+    """Tell the rows of a block apart: those whose keys are in one part of all keys."""
+    colours, keys = coloured(sealed(codes), *pairs)
+    mine = keys % np.uint64(parts) == np.uint64(part) if parts > 1 else slice(None)
+    return _distinct(keys[mine], colours[mine], np.ones(len(keys[mine]), dtype=np.int64))
+
+
+def chosen_rows(codes: NDArray[Any], pairs: tuple[Ints, Ints, Ints], chosen: NDArray[np.uint64]) -> Drawn:
+    """Find the chosen rows of a block, each once; `chosen` is ascending."""
+    _, keys = coloured(sealed(codes), *pairs)
+    found, places = np.unique(keys, return_index=True)
+    at = np.minimum(np.searchsorted(chosen, found), max(len(chosen) - 1, 0))
+    mine = chosen[at] == found if len(chosen) else np.zeros(len(found), dtype=np.bool_)
+    return Drawn(found[mine], codes[:, places[mine]])
+
+
+def pair_counts(codes: NDArray[Any], cards: Ints, first: Ints) -> Ints:
+    """Call `count_pairs` by way of a function that other processes find."""
+    return count_pairs(sealed(codes), cards, first)
+
+
+@entry
+def count_pairs(codes: Any, cards: Ints, first: Ints) -> Ints:
+    """Count the pairs of levels in neighbouring columns, and the levels of the last one."""
+    p, n = codes.shape
+    counts = np.zeros(first[p], np.int64)
+    for c in range(p):
+        mine = counts[first[c] :]
+        if c + 1 < p:
+            r = cards[c + 1]
+            for i in range(n):
+                mine[np.int64(codes[c, i]) * r + np.int64(codes[c + 1, i])] += 1
+        else:
+            for i in range(n):
+                mine[np.int64(codes[c, i])] += 1
+    return counts
+
+
+@entry
+def coloured(codes: Any, cards: Ints, first: Ints, counts: Ints) -> tuple[Words, Words]:
+    """Colour rows by how often what they have in neighbouring columns occurs.
+
+    Returns
+    -------
+    colours, keys : uint64 arrays
+        Rows that differ have different keys.
+    """
+    p, n = codes.shape
+    colours, keys, table = np.zeros(n, np.uint64), np.zeros(n, np.uint64), np.empty(len(counts), np.uint64)
+    for k in range(len(counts)):
+        table[k] = mix(np.uint64(counts[k]))
+    for c in range(p):
+        mine = table[first[c] :]
+        r = cards[c + 1] if c + 1 < p else np.int64(1)
+        turn = np.uint64(0x9E3779B97F4A7C15) * np.uint64(2 * c + 1)
+        for i in range(n):
+            code = np.int64(codes[c, i])
+            cell = code * r + (np.int64(codes[c + 1, i]) if c + 1 < p else np.int64(0))
+            colours[i] = colours[i] * np.uint64(3) + mine[cell]
+            keys[i] = (keys[i] ^ np.uint64(code)) * np.uint64(0xD1342543DE82EF95) + turn
+    for i in range(n):
+        colours[i], keys[i] = mix(colours[i]), mix(keys[i])
+    return colours, keys
