@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 import mapdag as md
+from mapdag.cluster import connect
 from mapdag.counts import Request
 from mapdag.distributed import tasks
 from mapdag.distributed.blocks import RemoteEngine
@@ -80,6 +81,48 @@ def test_every_search_finds_the_same(client, search):
         md.learn(frame, goals, search=search, **options), md.learn(data, goals, search=search, **options), strict=True
     ):
         assert same(one, other)
+
+
+def test_scores_and_tables_of_a_graph_are_counted_on_the_workers(client):
+    data = sample("asia", 500)
+    remote = md.read(dd.from_pandas(data.to_pandas(), npartitions=3))
+    dag = md.network("asia").dag
+    assert md.score(dag, remote) == md.score(dag, data)
+    here, there = md.fit(dag, data), md.fit(dag, remote)
+    assert all(np.array_equal(here.cpts[name], there.cpts[name]) for name in data.names)
+
+
+def public(name):
+    datasets = pytest.importorskip("sklearn.datasets")
+    table = getattr(datasets, f"load_{name}")(as_frame=True).frame
+    return table.astype({"target": str})
+
+
+TABLES = {
+    **{
+        name: (lambda name=name: sample(name, 600).to_pandas())
+        for name in ("asia", "cancer", "survey", "sachs", "child")
+    },
+    **{name: (lambda name=name: sample(name, 300).to_pandas()) for name in ("insurance", "alarm")},
+    **{name: (lambda name=name: public(name)) for name in ("iris", "wine", "breast_cancer")},
+}
+QUICK = ("survey", "iris")
+
+
+@pytest.mark.parametrize("search", ["hc", "orders"])
+@pytest.mark.parametrize(
+    "name", [each if each in QUICK else pytest.param(each, marks=pytest.mark.slow) for each in TABLES]
+)
+def test_memory_files_and_workers_agree_to_the_last_bit(client, tmp_path, name, search):
+    table = TABLES[name]()
+    options = {"discretize": "quantile"} if name in ("iris", "wine", "breast_cancer") else {}
+    table.to_parquet(tmp_path / "table.parquet")
+    learning = {"search": search, **({"effort": 0} if search == "orders" else {})}
+    here = md.learn(table, **learning, **options)
+    files = md.learn(md.scan(tmp_path / "table.parquet", cache=tmp_path / "cache", **options), **learning)
+    there = md.learn(dd.from_pandas(table, npartitions=3), **learning, **options)
+    assert same(here, files)
+    assert same(here, there)
 
 
 def tables_of_all_types():
@@ -249,6 +292,13 @@ def test_files_are_read_on_the_workers(client, tmp_path, ending):
     assert same(md.learn(there, search="hc"), md.learn(here, search="hc"))
     with pytest.raises(DataError, match="no file matches"):
         md.scan(f"{tmp_path}/*.nothing", engine=client)
+
+
+def test_a_client_need_not_be_the_default_one(tmp_path):
+    data = sample("asia", 900)
+    md.write_table(data, tmp_path / "asia.csv")
+    with connect(1) as client:
+        assert same(md.learn(md.scan(tmp_path, engine=client), search="hc"), md.learn(data, search="hc"))
 
 
 def test_files_with_other_columns_are_named(client, tmp_path):

@@ -6,6 +6,7 @@ import bz2
 import datetime as dt
 import gzip
 import lzma
+import shlex
 import warnings
 from pathlib import Path
 
@@ -213,6 +214,16 @@ def test_codes_are_found_as_read_finds_them(tmp_path, cache):
     assert same(data, md.read(path, levels=levels, codes=True))
 
 
+def test_rows_that_only_labels_would_leave_out_stay(tmp_path, cache):
+    path = tmp_path / "codes.csv"
+    path.write_text("a,b\n" + "0,1\n1,0\n1,1\n" * 5)
+    options = {"levels": {"a": ["u", "v"], "b": ["no", "yes"]}, "missing": "drop", "missing_values": ["0"]}
+    with blocks_of(4, whole=False):
+        found, _ = outcome(lambda: md.scan(path, cache=cache, **options))
+    expected, _ = outcome(lambda: md.read(path, **options))
+    assert same(found, expected) if not isinstance(expected, str) else isinstance(found, str)
+
+
 def test_row_names_of_r_are_left_out(tmp_path, cache):
     path = tmp_path / "r.txt"
     path.write_text('"a" "b"\n' + "".join(f'"{i}" "{"xy"[i % 2]}" "{"uvw"[i % 3]}"\n' for i in range(1, 31)))
@@ -340,3 +351,123 @@ def test_what_needs_all_rows_says_what_to_do(scanned):
         data.with_levels({})
     with pytest.raises(ParameterError, match="n must be between 1 and"):
         data.sample(1001)
+
+
+# Looking at it, and learning from it -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def messy(tmp_path, monkeypatch):
+    """A table with columns of many kinds."""
+    monkeypatch.setenv("MAPDAG_CACHE", str(tmp_path / "cache"))
+    rng = np.random.default_rng(1)
+    n = 3000
+    sex = rng.choice(["f", "m"], n)
+    frame = pl.DataFrame(
+        {
+            "id": [f"p{i:05d}" for i in range(n)],
+            "sex": sex,
+            "gender": np.where(sex == "f", "female", "male"),
+            "age": rng.normal(50, 10, n).round(2),
+            "smoker": rng.choice(["yes", "no", "?"], n, p=[0.3, 0.6, 0.1]),
+            "day": [str(dt.date(2020, 1, 1) + dt.timedelta(days=i % 400)) for i in range(n)],
+            "country": ["X"] * n,
+        }
+    )
+    frame.write_csv(tmp_path / "messy.csv")
+    return tmp_path / "messy.csv"
+
+
+def test_check_judges_by_counts_as_it_judges_rows(messy):
+    expected = md.check(messy)
+    assert md.check([messy]).written("") == expected.written("")
+    assert md.check([messy]).code.startswith(f'md.learn(["{messy}"], missing=')
+    with blocks_of(500, whole=False):
+        found = md.check(str(messy.parent / "*.csv"))
+    assert found.columns == expected.columns
+    assert found.options == expected.options
+    assert found.notes[-1] == expected.notes[-1] == "'gender' says the same as 'sex': one of the two is enough"
+    with blocks_of(500, whole=False):
+        assert same(md.scan(messy, **found.options), md.read(messy, **expected.options))
+
+
+def test_check_writes_what_scans_a_single_file(messy, run):
+    found = md.check(messy, scan=True)
+    assert found.code.startswith(f'md.learn(md.scan("{messy}", missing=')
+    code, out, _ = run("check", messy, "--scan")
+    assert code == 0
+    command = out.splitlines()[-1]
+    assert command.startswith("mapdag learn")
+    assert command.endswith(" --scan")
+    code, out, err = run(*shlex.split(command)[1:], "--search", "hc")
+    assert (code, err) == (0, "")
+
+
+def test_what_is_wrong_is_said_by_counts_as_by_rows(messy):
+    with pytest.raises(DataError) as expected:
+        md.read(messy)
+    with blocks_of(500, whole=False), pytest.raises(DataError) as found:
+        md.scan(messy)
+    for line, other in zip(str(expected.value).splitlines(), str(found.value).splitlines(), strict=True):
+        assert line.split(" (")[0] == other.split(" (")[0]
+
+
+def test_columns_with_too_many_values_have_to_go(messy):
+    from unittest.mock import patch
+
+    from mapdag.data.packed import tallies
+
+    with blocks_of(500, whole=False), patch.object(tallies, "MOST_VALUES", 450):
+        with pytest.raises(DataError, match="'id' holds at least 3,000 distinct values, which cannot be categories"):
+            md.scan(messy, missing="level", drop=["day", "country", "age"])
+        with pytest.raises(DataError, match="distinct numbers, more than can be cut here"):
+            md.scan(messy, missing="level", drop=["day", "country", "id"], discretize="quantile")
+        kinds = {column.name: column.kind for column in md.check([messy]).columns}
+        assert kinds["id"] == "text"
+        assert md.scan(messy, missing="drop", drop=["day", "country", "id", "age"]).n_columns == 3
+
+
+@pytest.fixture
+def alarm(tmp_path, cache):
+    data = md.network("alarm").sample(2000, seed=1)
+    data.to_polars().write_parquet(tmp_path / "alarm.parquet")
+    with blocks_of(300):
+        yield md.scan(tmp_path / "alarm.parquet", cache=cache), md.read(tmp_path / "alarm.parquet")
+
+
+@pytest.mark.parametrize("options", [{"search": "hc"}, {"search": "tabu"}, {"effort": 0.1}])
+def test_the_same_graph_is_learned_to_the_last_bit(alarm, options):
+    scanned, data = alarm
+    found, expected = md.learn(scanned, **options), md.learn(data, **options)
+    assert found.dag == expected.dag
+    assert found.score == expected.score
+    assert found.alike == expected.alike
+
+
+def test_what_goes_by_counts_is_the_same(alarm, tmp_path):
+    scanned, data = alarm
+    dag = md.learn(data, search="hc").dag
+    assert md.score(dag, scanned) == md.score(dag, data)
+    network = md.fit(dag, data)
+    assert md.fit(dag, scanned) == network
+    assert str(md.diagnose(dag, scanned)) == str(md.diagnose(dag, data))
+    assert str(md.check(scanned)) == str(md.check(data))
+    assert network.log_likelihood(scanned) == pytest.approx(network.log_likelihood(data), rel=1e-12)
+    for each, name in ((scanned, "a.html"), (data, "b.html")):
+        md.learn(each, search="hc").report(tmp_path / name)
+    assert (tmp_path / "a.html").stat().st_size == pytest.approx((tmp_path / "b.html").stat().st_size, rel=0.01)
+
+
+def test_commands_take_folders_and_patterns(tmp_path, monkeypatch, run):
+    monkeypatch.setenv("MAPDAG_CACHE", str(tmp_path / "cache"))
+    asia = md.network("asia").sample(1000, seed=1)
+    folder = parts(tmp_path / "data", asia, 300, lambda frame, path: frame.write_csv(path.with_suffix(".csv")))
+    md.write_table(asia, tmp_path / "asia.csv")
+    _, expected, _ = run("learn", tmp_path / "asia.csv", "--search", "hc", "--json")
+    for source in (folder, str(folder / "*.csv"), (tmp_path / "asia.csv", "--scan")):
+        code, out, err = run("learn", *(source if isinstance(source, tuple) else [source]), "--search", "hc", "--json")
+        assert (code, err) == (0, "")
+        assert out.split('"arcs"')[1][:200] == expected.split('"arcs"')[1][:200]
+    code, out, _ = run("check", folder)
+    assert code == 0
+    assert out.startswith("1,000 rows, 8 columns")

@@ -27,7 +27,12 @@ def option(name: str, metavar: str, explanation: str) -> Any:
     return typer.Option(name, metavar=metavar, help=explanation)
 
 
-Data: TypeAlias = Annotated[str, typer.Argument(metavar="DATA", help="A table: CSV, TSV, Parquet or Arrow.")]
+Data: TypeAlias = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATA", help="A table: CSV, TSV, Parquet or Arrow; a folder, or a pattern in quotes, of such files."
+    ),
+]
 Network: TypeAlias = Annotated[
     str,
     typer.Argument(
@@ -49,6 +54,10 @@ MissingValue: TypeAlias = Annotated[
 ]
 Separator: TypeAlias = Annotated[str | None, option("--separator", "C", "Between the fields of a text.")]
 Encoding: TypeAlias = Annotated[str | None, option("--encoding", "NAME", "Encoding of a text file.")]
+Scan: TypeAlias = Annotated[
+    bool,
+    typer.Option("--scan", help="Pack the table into files and count it from there: for tables larger than memory."),
+]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one machine-readable object.")]
 Out: TypeAlias = Annotated[
     str | None,
@@ -87,11 +96,14 @@ class ReadTable:
         The network that declares levels.
     options : mapping
         The other options of `mapdag.read`.
+    scanned : bool
+        Whether to leave its rows in files.
     """
 
     source: str | bytes
     like: str | None
     options: ReadingOptions
+    scanned: bool = False
 
     @property
     def name(self) -> str | None:
@@ -104,8 +116,10 @@ class ReadTable:
         return {**self.options, "like": declared if self.like is None else load_network(self.like)}
 
     def __call__(self, network: BayesianNetwork | None = None) -> Dataset:
-        """Read the table."""
-        return md.read(self.source, **self.reading(network))
+        """Read the table, or scan it: several files are scanned in any case."""
+        from mapdag.data import as_dataset
+
+        return (md.scan if self.scanned else as_dataset)(self.source, **self.reading(network))
 
 
 #: Gives the options of `mapdag.learn` for a table.
@@ -144,6 +158,7 @@ def table_options(  # noqa: PLR0917 - typer calls it by keyword
     ] = None,
     separator: Separator = None,
     encoding: Encoding = None,
+    scan: Scan = False,
 ) -> ReadTable:
     """Make the function that reads the table a command works on."""
     if levels is not None and like is not None:
@@ -162,7 +177,7 @@ def table_options(  # noqa: PLR0917 - typer calls it by keyword
     }
     path = Path(data)
     is_pipe = path.exists() and not path.is_file() and not path.is_dir()  # which can be read only once
-    return ReadTable(path.read_bytes() if is_pipe else data, like, options)
+    return ReadTable(path.read_bytes() if is_pipe else data, like, options, scan)
 
 
 def _methods(given: list[str]) -> Any:

@@ -168,6 +168,7 @@ def check(
     missing_values: str | Iterable[Any] = (),
     separator: str | None = None,
     encoding: str | None = None,
+    scan: bool = False,
 ) -> Check:
     """Look at a table: what each column seems to be, what to do about it, and the line to paste.
 
@@ -181,6 +182,8 @@ def check(
         what several columns tell together by some of the rows.
     levels, weights, drop, missing_values, separator, encoding
         As in `mapdag.read`; they become part of the line to paste. Declared levels are taken as they are.
+    scan : bool
+        Whether to pack a single file, too, as `mapdag.scan` does, instead of reading it into memory.
 
     Returns
     -------
@@ -211,7 +214,8 @@ def check(
     declared = os.fspath(levels) if isinstance(levels, os.PathLike) else levels
     given: dict[str, Any] = {"levels": declared, "weights": weights, "drop": dropped}
     given |= {"missing_values": _texts(missing_values), "separator": separator, "encoding": encoding}
-    source = open_packed(table, separator, encoding) or open_source(table, separator, encoding)
+    packed = open_packed([table] if scan else table, separator, encoding)
+    source = open_source(table, separator, encoding) if packed is None else packed
     unknown = [name for name in dropped if name not in source.names]
     if unknown:
         raise unknown_names(unknown, source.names, "drop")
@@ -244,8 +248,8 @@ def check(
             ColumnCheck(fact.name, fact.kind, fact.levels, fact.missing, advice_for(fact, wanted)) for fact in facts
         ),
         options=wanted,
-        code="" if problems else code_for(path, wanted),
-        command=command_for(path, wanted) if isinstance(path, str) and not problems else "",
+        code="" if problems else code_for(path, wanted, scan=scan),
+        command=command_for(path, wanted, scan=scan) if isinstance(path, str) and not problems else "",
         notes=tuple(general_notes(rows, facts, wanted)),
         problems=problems,
     )

@@ -52,6 +52,7 @@ class Column:
     note: str = ""  # what a nested column holds
     rows: NDArray[np.intp] | None = None  # where the rows were in the table, if some were left out
     times: NDArray[np.int64] | None = None  # how many rows of the table each one stands for, unless it is one
+    first: NDArray[np.int64] | None = None  # and where the first of these was
 
     @cached_property
     def labels(self) -> Sequence[str | None]:
@@ -98,7 +99,7 @@ class Column:
 
     def told(self, marked: NDArray[np.bool_]) -> str:
         """Say how many rows are marked, and which come first."""
-        return rows_text(marked, self.rows, self.times)
+        return rows_text(marked, self.rows if self.times is None else self.first, self.times)
 
     def narrowed(self) -> Column:
         """Return the same column in as little memory as its positions need."""
@@ -117,6 +118,7 @@ class Column:
             values=None if self.values is None else self.values[used],
             rows=rows if self.rows is None else self.rows[rows],
             times=None if self.times is None else self.times[rows],
+            first=None if self.first is None else self.first[rows],
         )
 
 

@@ -218,7 +218,7 @@ def _cut_continuous(
             declared = options.declared[column.name]
             known = column.name not in options.cut  # the cuts then are those of these very levels
             labels = [*(interval_levels(cuts[column.name], declared) if known else binned.levels), None]
-            again = Column(column.name, "text", binned.codes, labels, rows=column.rows)
+            again = Column(column.name, "text", binned.codes, labels, rows=column.rows, times=column.times)
             found = encode(again, labels, declared, replace(options, codes=False), problems)
             if found is not None:
                 found.coding = binned.coding

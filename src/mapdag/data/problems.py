@@ -43,7 +43,7 @@ def listed(items: Iterable[object], limit: int = _SHOWN_COLUMNS) -> str:
 
 
 def rows_text(
-    mask: NDArray[np.bool_], rows: NDArray[np.intp] | None = None, times: NDArray[np.int64] | None = None
+    mask: NDArray[np.bool_], rows: NDArray[np.integer[Any]] | None = None, times: NDArray[np.int64] | None = None
 ) -> str:
     """Say how many rows are marked and which come first, counted from 1.
 
@@ -59,7 +59,8 @@ def rows_text(
     shown = ", ".join(f"{row + 1:,}" for row in first)
     dots = ", ..." if count > len(first) else ""
     word = "row" if count == 1 else "rows"
-    return f"{count:,} of {total:,} rows ({word} {shown}{dots})"
+    where_from = "" if times is not None and rows is None else f" ({word} {shown}{dots})"
+    return f"{count:,} of {total:,} rows{where_from}"
 
 
 def unknown_names(unknown: Sequence[str], known: Sequence[str], what: str) -> DataError:

@@ -100,19 +100,22 @@ def _with_remedy(options: Mapping[str, Any], remedy: Sequence[Setting], numeric:
     return more
 
 
-def code_for(path: str | list[str] | None, options: Mapping[str, Any]) -> str:
+def code_for(path: str | list[str] | None, options: Mapping[str, Any], *, scan: bool = False) -> str:
     """Write the call that learns from the table as advised."""
     table = "df" if path is None else json.dumps(path, ensure_ascii=False)
+    given = [Setting(*item).code() for item in options.items()]
     if not all(isinstance(value, str | list | dict) for value in options.values()):
-        return f"md.learn({table}, **check.options)"
-    return f"md.learn({', '.join([table, *(Setting(*item).code() for item in options.items())])})"
+        given = ["**check.options"]
+    call = ", ".join([table, *given])
+    return f"md.learn(md.scan({call}))" if scan else f"md.learn({call})"
 
 
-def command_for(path: str, options: Mapping[str, Any]) -> str:
+def command_for(path: str, options: Mapping[str, Any], *, scan: bool = False) -> str:
     """Write the command that learns from the file as advised; there is none for what a shell cannot say."""
     if not all(isinstance(value, str | list | dict) for value in options.values()) or isinstance(
         options.get("levels"), dict
     ):
         return ""
     file = f"./{path}" if path.startswith("-") else path
-    return " ".join(["mapdag learn", shlex.quote(file), *(Setting(*item).flags() for item in options.items())])
+    flags = [*(Setting(*item).flags() for item in options.items()), *(["--scan"] if scan else [])]
+    return " ".join(["mapdag learn", shlex.quote(file), *flags])

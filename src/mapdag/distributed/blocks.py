@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -115,6 +116,8 @@ class RemoteEngine(SummedEngine):
 
     def parts(self, turn: Turn) -> Parts:
         """Count what one pass is for, where the rows are."""
+        began = time.perf_counter()
         found = self._blocks.count(turn)
-        LOG.debug("pass %d: %d cells", self.work.passes + 1, len(found.full))
+        told = self.work.passes + 1, len(turn.families) + len(turn.sparse), time.perf_counter() - began
+        LOG.info("round trip %d: %d families with their candidates counted in %.3f s", *told)
         return found

@@ -65,13 +65,13 @@ class Crew:
             self._cancel(futures)
             raise
 
-    @staticmethod
-    def _are_done(futures: Sequence[Future]) -> bool:
+    def _are_done(self, futures: Sequence[Future]) -> bool:
         """Wait for a while; tells whether all tasks are done, be it with an error."""
         from distributed import wait
 
         try:
-            wait(futures, timeout=_LISTEN)
+            with self.client.as_current():  # which `wait` asks for, whoever made the futures
+                wait(futures, timeout=_LISTEN)
         except (TimeoutError, asyncio.TimeoutError):  # not the same before Python 3.11
             return False
         return True
@@ -99,7 +99,8 @@ class Crew:
             left.append(future)
             yield future
             while len(left) >= room:
-                done = wait(left, return_when="FIRST_COMPLETED").done
+                with self.client.as_current():
+                    done = wait(left, return_when="FIRST_COMPLETED").done
                 left = [each for each in left if each not in done]
 
     def _cancel(self, futures: Sequence[Future]) -> None:

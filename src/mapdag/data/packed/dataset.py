@@ -77,7 +77,7 @@ class ScannedDataset(Dataset):
     ScannedDataset(1,000 rows, 8 columns, 2 levels each, 1 block)
     >>> data.sample(100, seed=1)
     Dataset(100 rows, 8 columns, 2 levels each)
-    >>> md.learn(data) == md.learn(data.to_dataset())
+    >>> md.learn(data).score == md.learn(data.to_dataset()).score
     True
     """
 
@@ -267,7 +267,7 @@ def source_of_scanned(data: ScannedDataset) -> Source:
         return Column(name, "text", index, levels, declared=levels, coding=data.codings.get(name, TEXT))
 
     def make_counted(name: str, index: NDArray[Any], options: ReadOptions) -> Column:
-        return replace(make(name, index, options), times=np.asarray(data.observed(name)), rows=index)
+        return replace(make(name, index, options), times=np.asarray(data.observed(name)))
 
     names, positions = list(data.names), [np.arange(len(data.levels[name])) for name in data.names]
     sample = Source(names, some.n_rows, list(some.codes), make)

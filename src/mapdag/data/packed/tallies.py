@@ -170,7 +170,7 @@ class PackedTable:
         else:
             made = from_polars(name, tally.values, numeric=numeric if self.way != "typed" else None)
         made.declared = self.declared.get(name, made.declared)
-        return replace(made, rows=tally.first.astype(np.intp), times=tally.counts)
+        return replace(made, times=tally.counts, first=tally.first)
 
     def _unusable(self, name: str, tally: Tally) -> Column:
         note = tally.note
@@ -181,8 +181,7 @@ class PackedTable:
             what = "distinct numbers, more than can be cut here" if numbers else "distinct values"
             note = f"at least {tally.found:,} {what}"
         times = np.array([self.n_rows], dtype=np.int64)
-        index = np.zeros(1, dtype=np.uint8)
-        return Column(name, "nested", index, texts=[None], note=note, rows=np.zeros(1, dtype=np.intp), times=times)
+        return Column(name, "nested", np.zeros(1, dtype=np.uint8), texts=[None], note=note, times=times)
 
 
 def _order_of(names: Sequence[str], source: Packed, first: Packed) -> list[int]:

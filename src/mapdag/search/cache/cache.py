@@ -172,7 +172,7 @@ class FamilyCache:
     def score(self, families: Iterable[tuple[int, tuple[int, ...]]]) -> None:
         """Make sure that the store has the scores of some families (child, parents); all in one request."""
         unknown = [each for each in dict.fromkeys(families) if self._find(*each) is None]
-        found = self._scores.scores([Request(*each) for each in unknown])
+        found = self._scores.scores([Request(*each) for each in unknown]) if unknown else []
         with self.gate.alone():
             for each, scores in zip(unknown, found, strict=True):
                 self._keep(*each, scores[:, 0])

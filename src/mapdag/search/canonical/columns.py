@@ -127,14 +127,14 @@ def _entropies(data: Dataset, first_level: NDArray[np.int64]) -> NDArray[np.floa
     """Entropy of every column: a sum over the sorted counts, so that neither rows nor labels matter."""
     weights = data.exact_weights
     each = np.empty(0) if weights is None else weights.astype(np.float64)
-    counts = data.sum(_counted, first_level, each)
+    counts: NDArray[Any] = data.sum(_counted, first_level, each)
     column = np.repeat(np.arange(data.n_columns), np.diff(first_level))[counts > 0]
     counts = counts[counts > 0]
     counts = counts[np.lexsort((counts, column))]
     totals = np.bincount(column, counts, minlength=data.n_columns)
     shares = counts / totals[column]
-    terms = shares * np.log(shares)
-    return -np.bincount(column, terms, data.n_columns).astype(np.float64)
+    found: NDArray[Any] = -np.bincount(column, shares * np.log(shares), minlength=data.n_columns)
+    return found
 
 
 # Kernels are called by way of functions that other processes find, and compile or load themselves.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mapdag.counts import Request
 from mapdag.errors import CapacityError, ParameterError, Setting
 from mapdag.families import FamilyScores
 from mapdag.graphs.masks import members
@@ -41,6 +42,7 @@ _BLOCK, _BLOCKS = 10, 8  # bits of the sets that are tallied at a time, at least
 _STRETCH = 1 << 15  # families that are scored at a time
 _PART = 1 << 16  # families that one thread scores before it takes others
 _SHORTEST = 13  # bits of the sets that are gone through at a time, at least
+_ASKED = 256  # families, with their candidates, that are asked for at a time where they are not compiled
 _OVERHEAD = 60e6  # terms and the like, for each thread
 
 
@@ -77,6 +79,11 @@ class Child:
     def nodes(self, place: int) -> int:
         """Set of nodes at a place."""
         return sum(1 << self.candidates[i] for i in members(place))
+
+    def extensions(self, place: int) -> Request:
+        """Return the family at a place with each candidate after its own: all places together, every family once."""
+        parents = tuple(self.candidates[i] for i in members(place))
+        return Request(self.node, parents, self.candidates[place.bit_length() :])
 
 
 class Lattice:
@@ -124,7 +131,8 @@ class Lattice:
         self._odds = np.where(rules.allowed, objective.prior.log_odds(data.names), 0.0) - charge
         self._criterion = cache.criterion(objective)
         self._families = FamilyScores(data, [self._criterion], engine=cache.engine, threads=watch.threads)
-        self.base = [float(self._families.family(child.node, [])[0]) for child in self.children]
+        alone = self._families.scores([Request(child.node, ()) for child in self.children])
+        self.base = [float(scores[0, 0]) for scores in alone]
 
     @property
     def is_compiled(self) -> bool:
@@ -261,16 +269,13 @@ class Lattice:
         prior = np.zeros(child.size)
         for chunk, mine in enumerate(odds):  # added up in the order of the kernel, as are the scores
             prior += mine[places >> CHUNK * chunk & (1 << CHUNK) - 1]
-        for place in range(child.size):
-            more = range(place.bit_length(), len(child.candidates))
-            if place.bit_count() >= self.most or not more:
-                continue
+        asked = [p for p in range(child.size) if p.bit_count() < self.most and p.bit_length() < len(child.candidates)]
+        for first in range(0, len(asked), _ASKED):
             self.watch.check()
-            parents = [child.candidates[i] for i in members(place)]
-            extra = [child.candidates[i] for i in more]
-            scores = self._families.extensions(child.node, parents, extra)[0]
-            larger = [place | 1 << i for i in more]
-            out[larger] = (scores - self.base[child.node]) + prior[larger]
+            some = asked[first : first + _ASKED]
+            for place, scores in zip(some, self._families.scores([child.extensions(p) for p in some]), strict=True):
+                larger = [place | 1 << i for i in range(place.bit_length(), len(child.candidates))]
+                out[larger] = (scores[0] - self.base[child.node]) + prior[larger]
         out[places & child.demanded != child.demanded] = -np.inf
 
     def families_with(self, scores: Floats) -> Families:

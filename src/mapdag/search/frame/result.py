@@ -276,7 +276,9 @@ def make_result(
 ) -> Result:
     """Make a result of a graph, its score added up anew from its families."""
     which, allowed = cache.index(objective), cache.rules(objective).allowed
-    parts = [float(cache.family(i, dag.parent_indices(i))[which]) for i in range(len(dag.nodes))]
+    members = [(i, tuple(dag.parent_indices(i))) for i in range(len(dag.nodes))]
+    cache.score(members)
+    parts = [float(cache.family(*family)[which]) for family in members]
     index = {name: i for i, name in enumerate(dag.nodes)}
     return Result(
         dag=dag,
