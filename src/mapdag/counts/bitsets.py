@@ -141,24 +141,27 @@ def _multiply(
 
     ``rows[i]`` has the bitset of a level and its row of the product; `rows` comes in multiples of four.
     """
+    # Flat arrays, and places in them: a view of a row would be counted among the owners of `bits`, by all threads.
+    flat, mine = bits.ravel(), cells.ravel()
+    long, wide, first = np.uint64(bits.shape[1]), np.uint64(cells.shape[1]), np.uint64(begin)
     dense = len(index)
     width = end - begin
     for i in range(0, len(rows), 4):
-        a, b = bits[rows[i, 0], begin:end], bits[rows[i + 1, 0], begin:end]
-        c, d = bits[rows[i + 2, 0], begin:end], bits[rows[i + 3, 0], begin:end]
+        a, b = np.uint64(rows[i, 0]) * long + first, np.uint64(rows[i + 1, 0]) * long + first
+        c, d = np.uint64(rows[i + 2, 0]) * long + first, np.uint64(rows[i + 3, 0]) * long + first
         pa, pb, pc, pd = rows[i, 1] * dense, rows[i + 1, 1] * dense, rows[i + 2, 1] * dense, rows[i + 3, 1] * dense
         for j in range(0, found - 1, 2):
-            x, y = cells[j], cells[j + 1]
+            x, y = np.uint64(j) * wide, np.uint64(j + 1) * wide
             ax = bx = cx = dx = ay = by = cy = dy = 0
-            for w in range(width):
-                ax += popcount(a[w] & x[w])
-                bx += popcount(b[w] & x[w])
-                cx += popcount(c[w] & x[w])
-                dx += popcount(d[w] & x[w])
-                ay += popcount(a[w] & y[w])
-                by += popcount(b[w] & y[w])
-                cy += popcount(c[w] & y[w])
-                dy += popcount(d[w] & y[w])
+            for w in range(np.uint64(width)):
+                ax += popcount(flat[a + w] & mine[x + w])
+                bx += popcount(flat[b + w] & mine[x + w])
+                cx += popcount(flat[c + w] & mine[x + w])
+                dx += popcount(flat[d + w] & mine[x + w])
+                ay += popcount(flat[a + w] & mine[y + w])
+                by += popcount(flat[b + w] & mine[y + w])
+                cy += popcount(flat[c + w] & mine[y + w])
+                dy += popcount(flat[d + w] & mine[y + w])
             p, q = index[j], index[j + 1]
             product[pa + p] += ax
             product[pb + p] += bx
@@ -169,13 +172,13 @@ def _multiply(
             product[pc + q] += cy
             product[pd + q] += dy
         if found % 2:
-            x = cells[found - 1]
+            x = np.uint64(found - 1) * wide
             ax = bx = cx = dx = 0
-            for w in range(width):
-                ax += popcount(a[w] & x[w])
-                bx += popcount(b[w] & x[w])
-                cx += popcount(c[w] & x[w])
-                dx += popcount(d[w] & x[w])
+            for w in range(np.uint64(width)):
+                ax += popcount(flat[a + w] & mine[x + w])
+                bx += popcount(flat[b + w] & mine[x + w])
+                cx += popcount(flat[c + w] & mine[x + w])
+                dx += popcount(flat[d + w] & mine[x + w])
             p = index[found - 1]
             product[pa + p] += ax
             product[pb + p] += bx
