@@ -118,7 +118,7 @@ class FamilyScores:
         else:
             assert isinstance(engine, Counter)
             rows, way, values, index = engine.rows, engine.way, engine.card_values, engine.card_index
-        known = rows, self.recipes, self._terms, way, values, index
+        known = rows, self.recipes, self.terms, way, values, index
         found = Inputs(*known, 0, 0, 0, 0, crew or self._nobody, asks=not self.is_compiled)
         return found if found.asks else self._with_addresses(found, shared=crew is not None)
 
@@ -267,7 +267,7 @@ class FamilyScores:
 
             asked = [i for i, scores in enumerate(every) if scores.shape[1]]
             for i, batch in zip(asked, self.engine.tables([requests[i] for i in asked]), strict=True):
-                every[i][self._with_recipe] = score_tables(batch, self.recipes, self._terms)
+                every[i][self._with_recipe] = score_tables(batch, self.recipes, self.terms)
         if self._from_tables:
             for scores, request in zip(every, requests, strict=True):
                 for place, parents in enumerate(request.families()):
@@ -307,7 +307,8 @@ class FamilyScores:
         return limits
 
     @property
-    def _terms(self) -> Terms:
+    def terms(self) -> Terms:
+        """What this thread remembers of terms."""
         from mapdag.terms.sums import terms_of_thread
 
         return terms_of_thread(self.engine.total, self.engine.fractions)

@@ -87,6 +87,7 @@ class FamilyCache:
         helped = self._scores.is_compiled and threads > 1
         self._helped = helped and self._scores.estimate() + _SCORING * n >= _WORTH_HELP
         self._paired: list[NDArray[np.bool_]] = []
+        self._problems: dict[tuple[Objective, bool], Problem] = {}  # as of the thread that asked first
         self.gate = Gate()
 
     def rules(self, objective: Objective) -> Rules:
@@ -114,6 +115,9 @@ class FamilyCache:
         shares : bool
             Whether all threads share large requests, once `staff` has sent them.
         """
+        known = self._problems.get((objective, shares))
+        if known is not None:
+            return known._replace(inputs=known.inputs._replace(terms=self._scores.terms))
         from mapdag.search.cache.store import Problem, address_of_ensure
 
         rules = self.rules(objective)
@@ -121,7 +125,9 @@ class FamilyCache:
         odds = odds[:1, :1].copy() if is_same(odds) else np.ascontiguousarray(np.where(rules.allowed, odds, 0.0))
         inputs = self._scores.inputs(self._scores.crew if shares and self._helped else None)
         problem = Problem(rules, odds, self.index(objective), inputs, self.zobrist, ensure=0, ahead=0)
-        return problem._replace(ensure=address_of_ensure(problem, self.store))
+        found = problem._replace(ensure=address_of_ensure(problem, self.store))
+        self._problems[objective, shares] = found
+        return found
 
     def estimate(self) -> float:
         """Estimate the nanoseconds to count one node without parents with every candidate."""
