@@ -1,9 +1,10 @@
 """Tables larger than memory: packing them, and learning from packed files in 2 GiB, against the same table in memory.
 
 Rows of ALARM in ten Parquet files, and a tenth of them as CSV. Scanning and learning happen in a process whose address
-space the system limits to 2 GiB (RLIMIT_AS: more than its memory, since libraries reserve space that they do not use);
-MALLOC_ARENA_MAX=1 keeps the C library from reserving 64 MiB for every thread. BENCH_SCAN_ROWS says how many rows there
-are, 10^7 unless given; BENCH_SCAN_FOLDER where the files go; BENCH_SCAN_SEARCHES which searches to run.
+space the system limits to 2 GiB (RLIMIT_AS). That is more than its memory, since libraries reserve space that they do
+not use: MALLOC_ARENA_MAX=1 keeps the C library from doing so for every thread, ARROW_DEFAULT_MEMORY_POOL=system pyarrow
+from reserving a GiB. BENCH_SCAN_ROWS says how many rows there are, 10^7 unless given; BENCH_SCAN_FOLDER where the files
+go; BENCH_SCAN_SEARCHES which searches to run.
 """
 
 from __future__ import annotations
@@ -92,7 +93,7 @@ def measure(settings: Settings) -> tuple[list[Table], list[Target], Any]:
     rows = int(float(os.environ.get("BENCH_SCAN_ROWS", "1e5" if settings.quick else "1e7")))
     given = os.environ.get("BENCH_SCAN_FOLDER")
     folder = Path(given or tempfile.mkdtemp(prefix="mapdag-scan-"))
-    os.environ["MALLOC_ARENA_MAX"] = "1"
+    os.environ |= {"MALLOC_ARENA_MAX": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
     try:
         return measured(folder, rows)
     finally:

@@ -214,6 +214,16 @@ def test_codes_are_found_as_read_finds_them(tmp_path, cache):
     assert same(data, md.read(path, levels=levels, codes=True))
 
 
+def test_rows_that_only_labels_would_leave_out_stay(tmp_path, cache):
+    path = tmp_path / "codes.csv"
+    path.write_text("a,b\n" + "0,1\n1,0\n1,1\n" * 5)
+    options = {"levels": {"a": ["u", "v"], "b": ["no", "yes"]}, "missing": "drop", "missing_values": ["0"]}
+    with blocks_of(4, whole=False):
+        found, _ = outcome(lambda: md.scan(path, cache=cache, **options))
+    expected, _ = outcome(lambda: md.read(path, **options))
+    assert same(found, expected) if not isinstance(expected, str) else isinstance(found, str)
+
+
 def test_row_names_of_r_are_left_out(tmp_path, cache):
     path = tmp_path / "r.txt"
     path.write_text('"a" "b"\n' + "".join(f'"{i}" "{"xy"[i % 2]}" "{"uvw"[i % 3]}"\n' for i in range(1, 31)))

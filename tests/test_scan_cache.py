@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 import mapdag as md
-from mapdag.data.packed import packing, sealed
+from mapdag.data.packed import packing, sealed, store
 from mapdag.data.packed.blocks import Block
 from mapdag.data.packed.sealed import Broken, read_sealed, write_sealed
 from mapdag.errors import DataError
@@ -50,6 +50,9 @@ def test_what_was_packed_is_used_again(table, tmp_path, monkeypatch):
         assert md.scan(table, cache=tmp_path / "cache") == first
         other = md.scan(table, cache=tmp_path / "cache", levels={"c0": ["z", "y", "x", "w"]}, drop="c3")
         assert len(seen) == 10  # other options do not read the file again
+        monkeypatch.chdir(tmp_path)
+        assert md.scan("table.csv", cache="cache") == first
+        assert len(seen) == 10  # nor does another way to call it
     assert same(other, md.read(table, levels={"c0": ["z", "y", "x", "w"]}, drop="c3"))
     assert sum(1 for _ in (tmp_path / "cache" / "tables").iterdir()) == 2
 
@@ -65,11 +68,11 @@ def test_a_file_that_changed_is_read_again(table, tmp_path):
 
 
 def test_a_file_that_changes_while_it_is_read_is_an_error(table, tmp_path, monkeypatch):
-    block = packing.TextReader._block
+    block, text = packing.TextReader._block, table.read_text().replace("z", "w")
 
     def meddled(self, piece):
-        if piece.start > 3000:
-            table.write_text(table.read_text().replace("z", "w"))
+        if piece.before == 501:
+            table.write_text(text)
         return block(self, piece)
 
     monkeypatch.setattr(packing.TextReader, "_block", meddled)
@@ -110,6 +113,33 @@ def test_an_interrupted_pass_goes_on_where_it_ended(table, tmp_path, monkeypatch
         data = md.scan(table, cache=tmp_path / "cache")
     assert len(seen) == 10 - stop
     assert same(data, md.read(table))
+
+
+def test_an_interrupted_second_pass_goes_on_where_it_ended(table, tmp_path, monkeypatch):
+    write, written = store.write_sealed, []
+
+    def stopped(path, facts, parts=()):
+        if len(written) == 4:
+            raise KeyboardInterrupt
+        written.append(path.name)
+        write(path, facts, parts)
+
+    monkeypatch.setattr(store, "in_threads", lambda makers: (make() for make in makers))
+    monkeypatch.setattr(store, "write_sealed", stopped)
+    with blocks_of(100, whole=False), pytest.raises(KeyboardInterrupt):
+        md.scan(table, cache=tmp_path / "cache")
+    again = []
+    monkeypatch.setattr(store, "write_sealed", lambda path, *rest: (again.append(path.name), write(path, *rest)))
+    with blocks_of(100, whole=False):
+        assert same(md.scan(table, cache=tmp_path / "cache"), md.read(table))
+    assert not set(written) & set(again)
+    assert len(again) == 6 + 1
+
+
+def test_a_cache_in_the_folder_is_no_part_of_the_table(table, tmp_path):
+    for _ in range(2):
+        assert md.scan(tmp_path, cache=tmp_path / "cache").n_rows == 1000
+        assert md.scan(tmp_path / "**" / "*", cache=tmp_path / "cache").n_rows == 1000
 
 
 @pytest.mark.parametrize("compress", [None, "gzip"])
@@ -208,7 +238,10 @@ def test_a_lazy_frame_leaves_nothing_behind(tmp_path):
     data = md.scan(frame, cache=tmp_path)
     assert same(data, md.read(frame))
     assert len(list(tmp_path.rglob("*.codes"))) == 1
+    some = data.select(["b"])
     del data
+    assert some.observed("b").tolist() == [50, 50]
+    del some
     assert not list(tmp_path.rglob("*.codes")) + list(tmp_path.rglob("*.block"))
 
 
@@ -263,7 +296,7 @@ def test_killed_processes_lose_nothing_that_was_whole(long_table, tmp_path):
         done = now
     with blocks_of(500):
         assert same(md.scan(long_table, cache=cache), md.read(long_table))
-    assert not list((cache / "tables").rglob("*.part"))
+    assert not list(cache.rglob("*.part"))
 
 
 @pytest.mark.slow
@@ -274,3 +307,35 @@ def test_processes_may_scan_the_same_file_at_once(long_table, tmp_path):
         assert process.returncode == 0, output.decode()
     with blocks_of(500):
         assert same(md.scan(long_table, cache=tmp_path / "cache"), md.read(long_table))
+
+
+def test_the_cache_is_shown_and_cleared(table, tmp_path, monkeypatch, run):
+    import json
+
+    monkeypatch.setenv("MAPDAG_CACHE", str(tmp_path / "cache"))
+    assert run("cache")[1].endswith("cache: 0.0 MB\n")
+    md.scan([table, table])
+    found = json.loads(run("cache", "--json")[1])
+    assert [(each["what"], each["of"]) for each in found["entries"]] == [
+        ("rows", str(table)),
+        ("codes", f"{table} and 1 more"),
+    ]
+    assert found["bytes"] == sum(path.stat().st_size for path in (tmp_path / "cache").rglob("*") if path.is_file())
+    code, out, _ = run("cache", "--clear")
+    assert (code, out) == (0, f"{tmp_path / 'cache'}: 0.0 MB\n")
+    assert same(md.scan(table), md.read(table))
+
+
+def test_progress_is_told_in_megabytes(tmp_path):
+    rng = np.random.default_rng(1)
+    frame = pl.DataFrame({f"c{i}": rng.choice(["x" * 9, "y" * 9], 40_000) for i in range(4)})
+    frame.write_csv(tmp_path / "1.csv")
+    frame.write_parquet(tmp_path / "2.parquet")
+    told = []
+    with blocks_of(10_000):
+        md.scan(
+            [tmp_path / "1.csv", tmp_path / "2.parquet"], cache=tmp_path / "c", progress=lambda *at: told.append(at)
+        )
+    assert told == sorted(told)
+    assert len(told) == 10
+    assert told[0][0] < told[-1][0] == told[-1][1] == 2

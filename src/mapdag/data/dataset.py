@@ -250,7 +250,7 @@ class Dataset(Tabular):
     def sum(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Return ``function(codes, *arguments)``, or the sum of it over blocks of rows where these are not in memory.
 
-        >>> Dataset.from_codes([[0], [2]]).sum(lambda codes: codes.sum())
+        >>> Dataset.from_codes([[0], [2]]).sum(lambda codes: int(codes.sum()))
         2
         """
         return function(self.codes, *arguments)

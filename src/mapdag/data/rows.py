@@ -166,9 +166,11 @@ def recounted(columns: list[Column], options: ReadOptions, problems: Problems, r
             columns.remove(column)
         elif count:
             gone[column.name], missing[column.name] = marked, count
-    if not gone:
+    if options.missing != "drop":
         return columns
     left = recount(gone)
+    if not gone:
+        return columns
     if not left[columns[0].name].any():
         problems.raise_any()
         raise _none_left(missing, total)

@@ -77,7 +77,7 @@ class ScannedDataset(Dataset):
     ScannedDataset(1,000 rows, 8 columns, 2 levels each, 1 block)
     >>> data.sample(100, seed=1)
     Dataset(100 rows, 8 columns, 2 levels each)
-    >>> md.learn(data) == md.learn(data.to_dataset())
+    >>> md.learn(data).score == md.learn(data.to_dataset()).score
     True
     """
 

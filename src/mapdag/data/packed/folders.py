@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mapdag.data.packed.sealed import told_if_full
+from mapdag.data.packed.sealed import PART, told_if_full
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,4 +59,6 @@ def locked(folder: Path) -> Iterator[None]:
             import fcntl
 
             fcntl.flock(file, fcntl.LOCK_EX)
+        for left in folder.glob(f"*{PART}"):  # by a process that was killed
+            left.unlink()
         yield

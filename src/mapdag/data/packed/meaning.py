@@ -119,7 +119,9 @@ class _Recount:
 
     def __call__(self, gone: Mapping[str, NDArray[np.bool_]]) -> Mapping[str, NDArray[np.int64]]:
         table = self._table
-        self.gone = {table.names.index(name): missing for name, missing in gone.items()}
+        self.gone, self.left = {table.names.index(name): missing for name, missing in gone.items()}, {}
+        if not gone:
+            return self.left
         tallies = table.tallies
         left = [np.zeros(1 if tally.note else len(tally.counts), dtype=np.int64) for tally in tallies]
         for rows in _Rows.of(table):
@@ -130,7 +132,7 @@ class _Recount:
                     counts[0] += int(keep.sum())
                     continue
                 entries = rows.entries(column)
-                counts[entries] += np.bincount(rows.positions(column)[keep], minlength=len(entries))
+                np.add.at(counts, entries, np.bincount(rows.positions(column)[keep], minlength=len(entries)))
         self.left = dict(zip(table.names, left, strict=True))
         return self.left
 

@@ -6,7 +6,8 @@ import os
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from mapdag.data.content import shown
 from mapdag.data.packed.blocks import BLOCK_ROWS, StoredBlock
@@ -14,16 +15,16 @@ from mapdag.data.packed.fingerprints import Fingerprint
 from mapdag.data.packed.folders import key_of, locked
 from mapdag.data.packed.readers import FrameReader, Reader, TextReader, open_reader
 from mapdag.data.packed.sealed import Broken, read_sealed, write_sealed
-from mapdag.data.packed.texts import NotInEncoding
+from mapdag.data.packed.streams import NotInEncoding
 from mapdag.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from pathlib import Path
 
     import polars as pl
 
 T = TypeVar("T")
+Tell: TypeAlias = "Callable[[float], None]"
 
 #: Of the files that are written; what another version wrote is made anew.
 VERSION = 1
@@ -41,6 +42,8 @@ class Packed:
     ----------
     called : str
         What it is called in messages.
+    path : str
+        Where it is, from anywhere.
     folder : Path
         Where its blocks are.
     sizes : tuple of int
@@ -52,6 +55,7 @@ class Packed:
     """
 
     called: str
+    path: str
     folder: Path
     sizes: tuple[int, ...]
     about: dict[str, Any]
@@ -71,33 +75,36 @@ def _block_path(folder: Path, number: int) -> Path:
     return folder / f"{number:08d}.block"
 
 
-def pack_file(path: Path, cache: Path, separator: str | None, encoding: str | None) -> Packed:
-    """Pack a file, or find it packed; what was begun before is gone on with."""
-    asked = (VERSION, os.path.realpath(path), separator, encoding, BLOCK_ROWS)
+def pack_file(
+    path: Path, cache: Path, separator: str | None, encoding: str | None, tell: Tell = lambda _: None
+) -> Packed:
+    """Pack a file, or find it packed; what was begun before is gone on with. `tell` hears how much of it is done."""
+    real = Path(os.path.realpath(path))
+    asked = (VERSION, str(real), separator, encoding, BLOCK_ROWS)
     folder = cache / "sources" / key_of(*asked)
     with locked(folder):
         before = Fingerprint.of(path)
-        mark = {"version": VERSION, "path": shown(path), **before.to_dict()}
+        mark = {"version": VERSION, "path": shown(real), **before.to_dict()}
         whole, begun = _facts(folder / _WHOLE), _facts(folder / _BEGUN)
         if not _agree(whole, mark):
             if not _agree(begun, mark):
                 _begin(folder, begun := mark)
-            whole = {**mark, **_pack_from(path, folder, mark, separator, encoding, begun.get("tried"))}
-            if Fingerprint.of(path) != before:
-                _begin(folder, {})
-                raise DataError(f"{shown(path)} changed while it was read: scan it again when nobody writes to it")
+            try:
+                reader = open_reader(path, separator, encoding, begun.get("tried"))
+                whole = {**mark, **_pack_from(reader, folder, mark, tell)}
+            finally:  # whatever else is wrong with it
+                if Fingerprint.of(path) != before:
+                    _begin(folder, {})
+                    raise DataError(f"{shown(path)} changed while it was read: scan it again when nobody writes to it")
             write_sealed(folder / _WHOLE, whole)
-        return Packed(shown(path), folder, tuple(whole["sizes"]), whole["about"], key_of(*asked, before))
+        return Packed(shown(path), shown(real), folder, tuple(whole["sizes"]), whole["about"], key_of(*asked, before))
 
 
-def _pack_from(
-    path: Path, folder: Path, mark: dict[str, Any], separator: str | None, encoding: str | None, tried: str | None
-) -> dict[str, Any]:
+def _pack_from(reader: Reader, folder: Path, mark: dict[str, Any], tell: Tell) -> dict[str, Any]:
     """Pack a file as whatever encoding fits all of it."""
-    reader = open_reader(path, separator, encoding, tried)
     while True:
         try:
-            return _pack(reader, folder)
+            return _pack(reader, folder, tell)
         except NotInEncoding as error:  # noqa: PERF203 - twice at most
             assert isinstance(reader, TextReader)
             reader = reader.in_other_encoding(error)
@@ -108,8 +115,8 @@ def pack_frame(frame: pl.LazyFrame, folder: Path) -> Packed:
     """Pack a LazyFrame, of which nobody can tell whether it stayed as it was."""
     reader = FrameReader(frame)
     with locked(folder):
-        found = _pack(reader, folder)
-    return Packed(reader.called, folder, tuple(found["sizes"]), found["about"], key_of(str(folder)))
+        found = _pack(reader, folder, lambda _: None)
+    return Packed(reader.called, reader.called, folder, tuple(found["sizes"]), found["about"], key_of(str(folder)))
 
 
 def _facts(path: Path) -> dict[str, Any]:
@@ -132,7 +139,7 @@ def _begin(folder: Path, facts: dict[str, Any]) -> None:
     write_sealed(folder / _BEGUN, facts)
 
 
-def _pack(reader: Reader, folder: Path) -> dict[str, Any]:
+def _pack(reader: Reader, folder: Path, tell: Tell) -> dict[str, Any]:
     """Write all blocks that are not there yet."""
     sizes, ways, last = _done(folder)
     for block in in_threads(reader.blocks(last)):
@@ -140,6 +147,7 @@ def _pack(reader: Reader, folder: Path) -> dict[str, Any]:
             block.write(_block_path(folder, len(sizes)))
             sizes.append(block.n_rows)
             ways.add(block.facts["way"])
+            tell(reader.share(block.facts))
     if not sizes:
         raise DataError(f"{reader.called} has no rows")
     return {"sizes": sizes, "about": {**reader.about(), "way": next(way for way in _WORST if way in ways)}}

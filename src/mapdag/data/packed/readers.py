@@ -12,7 +12,8 @@ from mapdag.data.content import Content, open_content, shown
 from mapdag.data.delimited import are_varied, parse
 from mapdag.data.dialect import not_in, single_blanks
 from mapdag.data.packed.blocks import BLOCK_ROWS, Block, make_part
-from mapdag.data.packed.texts import NotInEncoding, Piece, Text
+from mapdag.data.packed.streams import NotInEncoding
+from mapdag.data.packed.texts import Piece, Text
 from mapdag.data.source import levels_in_file, named_categories
 from mapdag.errors import DataError
 
@@ -35,6 +36,10 @@ class Reader(ABC):
     def blocks(self, last: Mapping[str, Any] | None) -> Iterator[Callable[[], Block]]:
         """Give functions that make the blocks, after the one that has these facts; they may be called in threads."""
 
+    def share(self, facts: Mapping[str, Any]) -> float:  # noqa: ARG002 - not every source knows how long it is
+        """Return how much of the source was read up to the block with these facts."""
+        return 0.0
+
     @abstractmethod
     def about(self) -> dict[str, Any]:
         """Return what is to be known about the columns, once all blocks are made.
@@ -52,6 +57,10 @@ class TextReader(Reader):
         self._separator, self._asked = separator, encoding
         self._text = _looked_at(path, separator, encoding, tried)
         self._integers = True
+
+    def share(self, facts: Mapping[str, Any]) -> float:
+        """Return how much was read: less, where the text is longer than the file."""
+        return min(facts["end"] / max(self._text.path.stat().st_size, 1), 1.0)
 
     @property
     def encoding(self) -> str:
@@ -158,6 +167,7 @@ class ColumnarReader(FrameReader):
         import polars as pl
 
         self._content = content
+        self._n_rows: int | None = None
         source = content.stream()
         if content.format == "parquet":
             frame = pl.scan_parquet(source, glob=False)
@@ -166,6 +176,14 @@ class ColumnarReader(FrameReader):
         else:
             frame = pl.read_ipc_stream(source if content.data is None else io.BytesIO(content.data)).lazy()
         super().__init__(frame, content.name)
+
+    def share(self, facts: Mapping[str, Any]) -> float:
+        """Return how many of the rows were read."""
+        import polars as pl
+
+        if self._n_rows is None:
+            self._n_rows = int(self._frame.select(pl.len()).collect().item())
+        return float(facts["end"] / max(self._n_rows, 1))
 
     def _declared(self, seen: pl.DataFrame) -> dict[str, list[str]]:
         return levels_in_file(self._content, seen)

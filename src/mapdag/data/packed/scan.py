@@ -7,6 +7,8 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -21,13 +23,16 @@ from mapdag.data.packed.sources import find_files, is_many
 from mapdag.data.packed.store import store
 from mapdag.data.packed.tallies import PackedTable
 from mapdag.errors import DataError, ParameterError
+from mapdag.progress import shown
 from mapdag.public import public
 
 if TYPE_CHECKING:
     from mapdag.data.discretization import Discretization
     from mapdag.data.source import Source
+    from mapdag.progress import OnCount
 
 _TRIES = 3  # at mending what is damaged
+_MB = 10**6
 
 
 @public()
@@ -46,6 +51,7 @@ def scan(
     separator: str | None = None,
     encoding: str | None = None,
     cache: str | os.PathLike[str] | None = None,
+    progress: OnCount | bool | None = None,
     engine: Any = None,
 ) -> ScannedDataset:
     r"""Read a table that need not fit into memory: files, in blocks of rows, packed to a fraction of their size.
@@ -68,6 +74,8 @@ def scan(
     cache : path, optional
         The folder to keep packed files in. By default what the environment variable ``MAPDAG_CACHE`` says, or else
         ``~/.cache/mapdag`` (on macOS ``~/Library/Caches/mapdag``, on Windows ``%LOCALAPPDATA%\mapdag``).
+    progress : bool or callable
+        True shows a bar while files are packed; a function is called with the megabytes that are done, and all of them.
     engine : dask.distributed.Client, optional
         The cluster whose workers read the files, which all of them must see, and keep what is packed in their memory.
 
@@ -91,7 +99,7 @@ def scan(
     >>> data
     ScannedDataset(3,000 rows, 8 columns, 2 levels each, 1 block)
     >>> md.learn(data, search="hc").dag.n_arcs
-    7
+    9
     """
     if weights is not None:
         raise ParameterError(
@@ -115,7 +123,8 @@ def scan(
     folder = cache_folder(cache)
     for _ in range(_TRIES):
         try:
-            table, owned = packed_table(source, folder, separator, encoding)
+            with shown(progress, lambda bar: bar.counter("MB")) as tell:
+                table, owned = packed_table(source, folder, separator, encoding, tell)
             found = read_packed(table, options)
             blocks = store(table, found, folder)
         except Broken as error:  # noqa: PERF203 - a block of an earlier scan: it is made anew
@@ -123,11 +132,15 @@ def scan(
             (error.path.parent / "whole").unlink(missing_ok=True)
             damaged = error
         else:
-            data = ScannedDataset(found.names, found.levels, blocks, found.codings)
             if owned is not None:
-                weakref.finalize(blocks, _forget, owned, blocks.folder)
-            return data
+                blocks = replace(blocks, lease=Lease())
+                weakref.finalize(blocks.lease, _forget, owned, blocks.folder)
+            return ScannedDataset(found.names, found.levels, blocks, found.codings)
     raise DataError(f"the cache cannot be read: {damaged}; pass cache= a folder elsewhere")
+
+
+class Lease:
+    """Held by all who read the same files, which nobody else will."""
 
 
 def open_packed(source: Any, separator: str | None, encoding: str | None) -> Source | None:
@@ -141,7 +154,7 @@ def open_packed(source: Any, separator: str | None, encoding: str | None) -> Sou
 
 
 def packed_table(
-    source: Any, cache: Path, separator: str | None, encoding: str | None
+    source: Any, cache: Path, separator: str | None, encoding: str | None, tell: OnCount | None = None
 ) -> tuple[PackedTable, Path | None]:
     """Pack whatever is scanned; also, the folder that nobody will use again."""
     if is_a(source, "polars", "LazyFrame"):
@@ -153,8 +166,19 @@ def packed_table(
         except BaseException:
             _forget(folder)
             raise
-    found: list[Packed] = [pack_file(path, cache, separator, encoding) for path in find_files(source)]
+    files = find_files(source, cache)
+    sizes = [path.stat().st_size for path in files]
+    found: list[Packed] = []
+    for i, path in enumerate(files):
+        told = partial(_tell_bytes, tell, sum(sizes[:i]), sizes[i], sum(sizes))
+        found.append(pack_file(path, cache, separator, encoding, told))
+        told(1.0)
     return PackedTable(found), None
+
+
+def _tell_bytes(tell: OnCount | None, before: int, size: int, total: int, share: float) -> None:
+    if tell is not None:
+        tell(round((before + share * size) / _MB), max(round(total / _MB), 1))
 
 
 def _forget(*folders: Path) -> None:

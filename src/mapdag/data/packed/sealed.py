@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 
 _MAGIC = b"mapdag 1 "
 _SEAL = len(_MAGIC) + 8 + 1 + 16 + 1  # checksum and size in hexadecimal, a blank, a newline: see `_sealed`
+
+#: How the names of files end that are being written.
+PART = ".part"
+
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
@@ -42,7 +46,7 @@ def write_sealed(path: Path, facts: dict[str, Any], parts: Sequence[bytes] = ())
     checksum, size = zlib.crc32(header), len(header)
     for part in parts:
         checksum, size = zlib.crc32(part, checksum), size + len(part)
-    waiting = path.with_name(f"{path.name}.{os.getpid()}.part")
+    waiting = path.with_name(f"{path.name}.{os.getpid()}{PART}")
     with told_if_full(path):
         try:
             with waiting.open("wb") as file:

@@ -21,10 +21,13 @@ def is_many(source: Any) -> bool:
     return path.is_dir() or (not path.exists() and glob.has_magic(str(path)))
 
 
-def find_files(source: Any) -> list[Path]:
-    """Return the files of a path, a pattern, a folder, or a list of these; those of a folder or pattern are sorted."""
+def find_files(source: Any, cache: Path | None = None) -> list[Path]:
+    """Return the files of a path, a pattern, a folder, or a list of these; those of a folder or pattern are sorted.
+
+    Those in the cache, which may be in that folder, are none of them.
+    """
     if isinstance(source, list | tuple):
-        return [path for each in source for path in find_files(each)]
+        return [path for each in source for path in find_files(each, cache)]
     if not isinstance(source, str | os.PathLike):
         raise DataError(
             "scan takes a path, a pattern such as 'data/*.parquet', a folder, a list of these, or a polars LazyFrame, "
@@ -32,13 +35,14 @@ def find_files(source: Any) -> list[Path]:
         )
     path = located(source)
     if path.is_dir():
-        found = sorted(_in_folder(path))
+        found = _without(cache, sorted(_in_folder(path)))
         if not found:
             raise DataError(f"{shown(path)} has no files in it")
         return found
     if not path.exists() and glob.has_magic(str(path)):
         matching = map(Path, glob.iglob(str(path), recursive=True))  # noqa: PTH207 - any pattern, from any folder
         found = sorted(each for each in matching if each.is_file() and (_is_table(each) or path.name[0] in "._"))
+        found = _without(cache, found)
         if not found:
             raise DataError(f"{shown(path)}: no file matches")
         return found
@@ -56,6 +60,13 @@ def _in_folder(folder: Path) -> list[Path]:
         if _is_table(path):
             found += _in_folder(path) if path.is_dir() else [path]
     return found
+
+
+def _without(cache: Path | None, files: list[Path]) -> list[Path]:
+    if cache is None:
+        return files
+    kept = cache.resolve()
+    return [path for path in files if kept not in path.resolve().parents]
 
 
 def _is_table(path: Path) -> bool:

@@ -21,7 +21,7 @@ from mapdag.data.packed.sealed import Broken, read_sealed, write_sealed
 from mapdag.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -48,6 +48,8 @@ class StoredBlocks:
         The levels of each column in the files.
     columns : tuple of int
         The columns that are wanted, in order.
+    lease : object, optional
+        Goes when nobody needs the files any more, and they with it.
     """
 
     folder: Path
@@ -55,6 +57,7 @@ class StoredBlocks:
     sizes: tuple[int, ...]
     cards: tuple[int, ...]
     columns: tuple[int, ...]
+    lease: object | None = None
     _checked: set[int] = field(default_factory=set, repr=False)
 
     def __len__(self) -> int:
@@ -97,7 +100,7 @@ class StoredBlocks:
     def select(self, columns: Sequence[int]) -> StoredBlocks:
         """Return some of the columns."""
         chosen = tuple(self.columns[column] for column in columns)
-        return StoredBlocks(self.folder, self.files, self.sizes, self.cards, chosen, self._checked)
+        return StoredBlocks(self.folder, self.files, self.sizes, self.cards, chosen, self.lease, self._checked)
 
 
 def block_path(folder: Path, number: int) -> Path:
@@ -111,7 +114,7 @@ def store(table: PackedTable, found: Dataset | Meaning, cache: Path) -> StoredBl
     folder = cache / "tables" / key_of(VERSION, [source.key for source in table.sources], *_identity(found))
     about = {
         "version": VERSION,
-        "sources": [source.called for source in table.sources],
+        "sources": [source.path for source in table.sources],
         "names": list(names),
         "levels": {name: list(levels[name]) for name in names},
         "codings": {name: asdict(codings[name]) for name in names if name in codings},
@@ -165,8 +168,3 @@ def _write(encoders: Sequence[Callable[[], NDArray[Any]]], folder: Path, cards: 
             return int(codes.shape[1])
 
     return list(in_threads(partial(size_of, number) for number in range(len(encoders))))
-
-
-def stored_facts(blocks: StoredBlocks) -> Mapping[str, Any]:
-    """Return what a stored table says of itself."""
-    return read_sealed(blocks.folder / _WHOLE)[0]

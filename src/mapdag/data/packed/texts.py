@@ -1,42 +1,25 @@
-"""Text tables that are read piece by piece: decompressed, in UTF-8, cut between records."""
+"""Text tables that are read piece by piece: their dialect, and where to cut between records."""
 
 from __future__ import annotations
 
-import bz2
-import codecs
-import gzip
-import io
-import lzma
 import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mapdag.data.content import BZIP, GZIP, HEAD, XZ, ZSTD, Content, open_content, shown
+from mapdag.data.content import HEAD, Content, shown
 from mapdag.data.dialect import Dialect, find_dialect, is_utf8, known_encoding, refuse_nul, splits_at_blanks
 from mapdag.data.dialect import single_blanks as single
+from mapdag.data.packed.streams import FIRST, decoded, opened, read_bytes, start_of
 from mapdag.errors import DataError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-_READ = 2**22  # bytes at a time
-_FIRST = 2**22  # bytes that the dialect is found from, unless the header is longer
 _MOST = 2**26  # bytes of a piece
-_OPENERS = (((GZIP,), gzip.open), (BZIP, bz2.open), ((XZ,), lzma.open))
-_COMPRESSED = (GZIP, XZ, ZSTD, *BZIP)
-_MAGIC = max(map(len, _COMPRESSED))
-
-
-class NotInEncoding(Exception):  # noqa: N818 - never seen by users
-    """The text is not in the encoding that its start suggests."""
-
-    def __init__(self, encoding: str, error: UnicodeError) -> None:
-        super().__init__(str(error))
-        self.encoding = encoding
 
 
 @dataclass(frozen=True)
@@ -81,15 +64,15 @@ class Text:
     def of(cls, path: Path, separator: str | None, encoding: str | None) -> Text:
         """Look at the start of a text; `encoding` as in `read`."""
         name, found = shown(path), encoding
-        with _opened(path) as file:
-            head = _read(file, HEAD, name)
+        with opened(path) as file:
+            head = read_bytes(file, HEAD, name)
         if not head:
             raise DataError(f"{name} is empty")
         found = known_encoding(head, encoding) or ("utf-8" if is_utf8(head) else "cp1252")
-        start = next(_decoded(path, found, carriage=False, size=_FIRST), b"")
+        start = next(decoded(path, found, carriage=False, size=FIRST), b"")
         refuse_nul(name, start[:HEAD])
         carriage = b"\r" in start[:HEAD] and b"\n" not in start[:HEAD]
-        content = _start(path, found, carriage)
+        content = start_of(path, found, carriage)
         dialect = find_dialect(content, separator)
         blanks = separator is None and splits_at_blanks(content, dialect)
         if blanks:
@@ -111,7 +94,7 @@ class Text:
         start, lines : int
             Where to go on, and how many lines are before that; the end of the header by default.
         """
-        ahead = _Ahead(_decoded(self.path, self.encoding, carriage=self.carriage, start=start))
+        ahead = _Ahead(decoded(self.path, self.encoding, carriage=self.carriage, start=start))
         if not start:
             lines = self.dialect.lines
             start = len(ahead.take(ahead.end_of_line(lines)))
@@ -235,86 +218,6 @@ def _without_quoted(text: bytes, separator: str) -> bytes:
         return masked.tobytes()
     field = rf'(?:\A|(?<=[{re.escape(separator)}\n]))[ ]*"[^"]*(?:""[^"]*)*(?:"|\Z)'.encode()
     return re.sub(field, lambda match: match[0].replace(b"\n", b" "), text)
-
-
-# Bytes ---------------------------------------------------------------------------------------------------------------
-
-
-def _opened(path: Path) -> Any:
-    """Open a file that may be compressed, to be read piece by piece."""
-    try:
-        with path.open("rb") as file:
-            magic = file.read(_MAGIC)
-        for start, opener in _OPENERS:
-            if magic.startswith(start):
-                return opener(path, "rb")
-        if magic.startswith(ZSTD):
-            return _unzstd(path)
-        return path.open("rb")
-    except OSError as error:
-        raise DataError(f"{shown(path)}: cannot be read: {error.strerror or error}") from error
-
-
-def _unzstd(path: Path) -> Any:
-    """Let pyarrow decompress piece by piece, or polars at once where there is none."""
-    try:
-        import pyarrow as pa
-    except ImportError:
-        return io.BytesIO(open_content(path).load())
-    return pa.input_stream(str(path), compression="zstd")
-
-
-def _read(file: Any, size: int, name: str) -> bytes:
-    """Read so many bytes, or all there are."""
-    try:
-        return bytes(file.read(size))
-    except (OSError, EOFError, lzma.LZMAError) as error:
-        raise DataError(f"{name}: cannot be decompressed: {error}") from error
-
-
-def is_seekable(path: Path, encoding: str) -> bool:
-    """Tell whether the text is in the file as it is."""
-    with path.open("rb") as file:
-        return encoding == "utf-8" and not file.read(_MAGIC).startswith(_COMPRESSED)
-
-
-def _decoded(path: Path, encoding: str, *, carriage: bool, start: int = 0, size: int = _READ) -> Iterator[bytes]:
-    """Read a text as UTF-8, from a place on."""
-    name = shown(path)
-    with _opened(path) as file:
-        if start and not carriage and is_seekable(path, encoding):
-            file.seek(start)
-            start = 0
-        decoder = None if encoding == "utf-8" else codecs.getincrementaldecoder(encoding)()
-        while True:
-            block = _read(file, size, name)
-            if decoder is not None:
-                try:
-                    text = decoder.decode(block, final=not block).encode()
-                except UnicodeError as error:
-                    raise NotInEncoding(encoding, error) from error
-            else:
-                text = block
-            if carriage:
-                text = text.replace(b"\r", b"\n")
-            skipped = min(start, len(text))
-            start -= skipped
-            if len(text) > skipped:
-                yield text[skipped:]
-            if not block:
-                return
-
-
-def _start(path: Path, encoding: str, carriage: bool) -> Content:
-    """Return the start of a text, long enough to hold its header."""
-    blocks, text = _decoded(path, encoding, carriage=carriage, size=_FIRST), bytearray()
-    for block in blocks:
-        text += block
-        if len(text) >= _FIRST and text.count(b"\n") > 1:
-            break
-    data = bytes(text)
-    whole = next(blocks, None) is None
-    return Content(shown(path), data[:HEAD], len(data) if whole else sys.maxsize, data=data)
 
 
 def _single_start(content: Content) -> tuple[bytes, int]:
