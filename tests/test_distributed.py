@@ -17,6 +17,7 @@ from mapdag.counts import Request
 from mapdag.distributed import tasks
 from mapdag.distributed.blocks import RemoteEngine
 from mapdag.errors import ClusterError, DataError, ParameterError
+from mapdag.search.orders.sample import draw
 
 distributed = pytest.importorskip("distributed")
 dd = pytest.importorskip("dask.dataframe")
@@ -90,6 +91,12 @@ def test_scores_and_tables_of_a_graph_are_counted_on_the_workers(client):
     assert md.score(dag, remote) == md.score(dag, data)
     here, there = md.fit(dag, data), md.fit(dag, remote)
     assert all(np.array_equal(here.cpts[name], there.cpts[name]) for name in data.names)
+
+
+def test_the_same_rows_are_drawn_wherever_they_are(client):
+    data = sample("child", 3000)
+    remote = md.read(dd.from_pandas(data.to_pandas(), npartitions=3))
+    assert draw(remote, 0.3) == draw(data, 0.3)
 
 
 def public(name):
