@@ -16,12 +16,14 @@ from hypothesis import strategies as st
 
 import mapdag as md
 from golden_data import dataset
+from mapdag.counts import Counter
 from mapdag.data import ReadingOptions
 from mapdag.errors import CycleError, GraphError, ParameterError
 from mapdag.families import FamilyScores
 from mapdag.search import SEARCHES, FamilyCache, LearnOptions, Options
-from mapdag.search.cache import Ask, store
+from mapdag.search.cache import Ask, pairs, store
 from mapdag.search.climbing.moves import TOLERANCE
+from sharing import share_everything
 from strategies import as_dataset, small_data
 
 OBJECTIVES = [
@@ -164,14 +166,14 @@ def test_the_store_grows_and_compiled_and_asked_scores_agree(name, monkeypatch):
     monkeypatch.setattr(store, "new_store", tiny_at_first)
     assert md.learn(data, "BDeu(1)").trace == expected.trace
     assert len(made) > 3
-    monkeypatch.setattr("mapdag.search.cache.cache._WORTH_ASKING", 0.0)
+    monkeypatch.setattr(Counter, "is_compiled", False)
     asked = md.learn(data, "BDeu(1)", threads=2)
     assert (asked.trace, asked.score) == (expected.trace, expected.score)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_the_result_does_not_depend_on_threads(threads, monkeypatch):
-    monkeypatch.setattr("mapdag.families.scores._WORTH_A_THREAD", 1.0)
+    share_everything(monkeypatch)
     result = md.learn(dataset("child_1150"), "MU(c=1)+BDs(1)", threads=threads)
     monkeypatch.undo()
     reference = md.learn(dataset("child_1150"), "MU(c=1)+BDs(1)", threads=1)
@@ -424,7 +426,7 @@ def test_both_directions_of_a_pair_are_scored_from_one_table(n_nodes, threads):
     np.fill_diagonal(wanted, val=False)
     assert list(cache.pair_up(wanted)) == [n_nodes]
     assert cache.families == n_nodes + wanted.sum()
-    places = store.find_roots(cache.zobrist, cache.store)
+    places = pairs.find_roots(cache.zobrist, cache.store)
     families = FamilyScores(data, likelihoods)
     for child in range(n_nodes):
         assert cache.store.own[places[child]].tolist() == families.family(child, []).tolist()

@@ -13,10 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mapdag as md
-from mapdag.families import scores
-from mapdag.search.cache import cache, store
+from mapdag.counts import Counter
+from mapdag.search.cache import store
 from mapdag.search.climbing import state as graph_state
 from mapdag.search.orders import state, trees
+from sharing import share_everything
 
 OBJECTIVES = (
     "U+BDeu(10)",
@@ -61,10 +62,17 @@ def growth_all_the_time():
 
 @contextmanager
 def questions_all_the_time():
-    """Every family is asked for in Python, and counted by several threads, however small it is."""
+    """Every family is asked for in Python, however small it is."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cache, "_WORTH_ASKING", 0.0)
-        patch.setattr(scores, "_WORTH_A_THREAD", 1.0)
+        patch.setattr(Counter, "is_compiled", False)
+        yield
+
+
+@contextmanager
+def help_all_the_time():
+    """Every request is shared among threads, however small it is."""
+    with pytest.MonkeyPatch.context() as patch:
+        share_everything(patch)
         yield
 
 
@@ -100,6 +108,7 @@ def differences(data, objective, company, options, *, unit_weights=True):
     check("8 threads", threads=8)
     for threads in (1, 2):
         check(f"{threads} threads that ask", around=questions_all_the_time, threads=threads)
+        check(f"{threads} threads that help", around=help_all_the_time, threads=threads)
     check("growth", around=growth_all_the_time, threads=1)
     check("growth and threads", around=growth_all_the_time, threads=2)
     check("breaks", around=breaks_all_the_time, threads=1)

@@ -15,6 +15,7 @@ from mapdag.graphs.masks import transpose
 from mapdag.search import Plan, canonical_order
 from mapdag.search.climbing.moves import TOLERANCE
 from mapdag.search.orders.recombination import no_graph, recombine
+from sharing import share_everything
 
 
 def rearranged(data, rng, *, rows=True, names=True, levels=True):
@@ -158,10 +159,10 @@ def test_limits_end_the_search_over_orders():
     assert md.learn(data, max_iter=1000, effort=0.1).converged
 
 
-def test_large_requests_and_weights_are_asked_for_outside(monkeypatch):
+def test_large_requests_are_shared_and_weights_asked_for_outside(monkeypatch):
     data = dataset("child_115")
     expected = md.learn(data, "BDeu(1)", effort=0.1)
-    monkeypatch.setattr("mapdag.search.cache.cache._WORTH_ASKING", 0.0)
+    share_everything(monkeypatch)
     asked = md.learn(data, "BDeu(1)", effort=0.1, threads=2)
     assert (asked.dag, asked.score) == (expected.dag, expected.score)
     counted = md.learn(data.aggregated(), "BDeu(1)", effort=0.1)

@@ -13,13 +13,16 @@ of all kernels are dropped here, at the first import after any file with kernels
 from __future__ import annotations
 
 import contextlib
+import os
+import platform
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
+from llvmlite import ir
 from numba import njit, typeof, types
-from numba.core.cgutils import get_item_pointer
+from numba.core.cgutils import get_item_pointer, get_or_insert_function
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
@@ -177,6 +180,12 @@ def new_scores(rows: int, columns: int) -> Floats:
 
 
 @inner
+def new_table(rows: int, columns: int) -> Ints:
+    """Table of whole numbers, to be filled."""
+    return np.empty((rows, columns), np.int64)
+
+
+@inner
 def new_pairs(size: int) -> Ints:
     """Array of pairs of whole numbers, all zero."""
     return np.zeros((size, 2), np.int64)
@@ -192,9 +201,17 @@ def _form(value: Any) -> Any:
     return (value.dtype.str, value.ndim, value.flags.num) if isinstance(value, np.ndarray) else type(value)
 
 
-def address_of(function: Any, *arguments: Any) -> int:
-    """Address of a compiled kernel for arguments of these types, to be called by `call_at`."""
-    form = function, _form(arguments)
+def address_of(function: Any, *arguments: Any, varies: Any = None) -> int:
+    """Address of a compiled kernel for arguments of these types, to be called by `call_at`.
+
+    Parameters
+    ----------
+    function : kernel
+    *arguments
+    varies : array, optional
+        The one among them whose type is not always the same, where there is but one: so many are slow to look at.
+    """
+    form = function, _form(arguments if varies is None else varies)
     if form not in _addresses:
         signature = tuple(map(typeof, arguments))
         if signature not in function.overloads:
@@ -308,3 +325,33 @@ def publish(_context: Any, array: Any, _position: Any, _value: Any = None) -> An
         return context.get_dummy_value()
 
     return types.none(array, types.int64, array.dtype), generate
+
+
+_declare: Any = get_or_insert_function
+_PAUSE = {"x86_64": "llvm.x86.sse2.pause", "AMD64": "llvm.x86.sse2.pause"}.get(platform.machine())
+
+
+@intrinsic
+def breathe(_context: Any = None) -> Any:
+    """Let a moment pass: what a thread does that waits for another one which is about to be done."""
+
+    def generate(context: Any, builder: Any, _signature: Any, _args: Any) -> Any:
+        if _PAUSE is not None:
+            kind: Any = ir.FunctionType(ir.VoidType(), [])
+            builder.call(_declare(builder.module, kind, _PAUSE), [])
+        return context.get_dummy_value()
+
+    return types.none(), generate
+
+
+@intrinsic
+def give_way(_context: Any = None) -> Any:
+    """Let other threads have this core, if any want it; where the system has no such call, nothing happens."""
+
+    def generate(context: Any, builder: Any, _signature: Any, _args: Any) -> Any:
+        if os.name == "posix":
+            kind: Any = ir.FunctionType(ir.IntType(32), [])
+            builder.call(_declare(builder.module, kind, "sched_yield"), [])
+        return context.get_dummy_value()
+
+    return types.none(), generate

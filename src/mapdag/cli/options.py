@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
@@ -77,6 +78,9 @@ OutGraph: TypeAlias = Annotated[
     ),
 ]
 Report: TypeAlias = Annotated[str | None, option("--report", "FILE", "Write a page to look at in a browser: .html.")]
+Scheduler: TypeAlias = Annotated[
+    str | None, option("--scheduler", "ADDRESS", "Of a cluster of Dask, whose workers do the work.")
+]
 Seed: TypeAlias = Annotated[int, option("--seed", "S", "Seed of whatever is random.")]
 
 
@@ -120,6 +124,10 @@ class ReadTable:
 
 #: Gives the options of `mapdag.learn` for a table.
 SearchFor: TypeAlias = Callable[["Dataset"], dict[str, Any]]
+
+
+#: Where independent tasks are done: the address of a scheduler, a number of processes, or here.
+Cluster: TypeAlias = str | int | None
 
 
 def table_options(  # noqa: PLR0917 - typer calls it by keyword
@@ -231,6 +239,40 @@ def search_options(  # noqa: PLR0917 - same
         return found | {name: value for name, value in special.items() if value is not None}
 
     return collect
+
+
+def cluster_options(
+    scheduler: Scheduler = None,
+    workers: Annotated[
+        int | None, option("--workers", "N", "Processes to start on this machine, for independent tasks.")
+    ] = None,
+) -> Cluster:
+    """Say where independent tasks are done: a cluster as `mapdag.cluster.connect` takes it, or nowhere but here."""
+    return one_cluster(scheduler, workers)
+
+
+def one_cluster(scheduler: str | None, workers: int | None) -> Cluster:
+    """Return the one of two ways to name a cluster that was given."""
+    if scheduler is not None and workers is not None:
+        raise MapdagError("--scheduler and --workers both say who does the work: give one of them")
+    if workers is not None and workers < 1:
+        raise MapdagError(f"--workers must be a whole number of at least 1, got {workers}")
+    return workers if scheduler is None else scheduler
+
+
+@contextmanager
+def read_on(cluster: Cluster, read_table: ReadTable) -> Iterator[Dataset]:
+    """Give the table of a command: read here, or by the workers of a cluster, where its rows stay."""
+    if cluster is None:
+        yield read_table()
+        return
+    from mapdag.cluster import connect
+
+    if isinstance(read_table.source, bytes):
+        raise MapdagError("the workers of a cluster read files, not what comes through a pipe: give its path")
+    options: Any = read_table.reading()
+    with connect(cluster) as client, client.as_current():
+        yield md.scan(read_table.source, engine=client, **options)
 
 
 def takes(**groups: Callable[..., Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:

@@ -16,6 +16,7 @@ from mapdag.kernels import (
     Ints,
     Words,
     entry,
+    fetch_add,
     inner,
     new_bitsets,
     new_ints,
@@ -26,6 +27,7 @@ from mapdag.kernels import (
 )
 
 _ALIGN = 8  # words: one AVX-512 register
+_PACKED = 1 << 20  # rows that one thread packs at a time, whole words
 _FEW = 12  # levels up to which each of them is packed in a pass of its own
 _CACHE_WORDS = 1 << 15  # family bitsets of one block: 256 KiB, within the second-level cache
 
@@ -47,23 +49,41 @@ def padded(words: int) -> int:
     return (words + _ALIGN - 1) // _ALIGN * _ALIGN
 
 
+def no_bits(n_levels: int, n_rows: int) -> Words:
+    """Bitsets of so many levels, padded to whole registers, all zero."""
+    return np.zeros((n_levels, -(-n_rows // (64 * _ALIGN)) * _ALIGN), dtype=np.uint64)
+
+
 @entry
-def pack(codes: Codes, first_level: Ints) -> Words:
-    """Bitsets of all levels of all variables, one row each, padded with zeros to whole registers."""
+def pack(codes: Codes, first_level: Ints, following: Ints, bits: Words) -> None:
+    """Bitsets of all levels of all variables, one row each; threads take turns.
+
+    Parameters
+    ----------
+    codes : array (variables, rows)
+    first_level : int64 array (variables + 1,)
+    following : int64 array (1,)
+        Which block of rows of which variable is next; threads share it, and each takes one after the other.
+    bits : uint64 array (levels, words)
+        From `no_bits`.
+    """
     n_variables, n = codes.shape
-    words = (n + 63) // 64
-    bits = np.zeros((first_level[n_variables], padded(words)), dtype=np.uint64)
-    for v in range(n_variables):
+    parts = max((n + _PACKED - 1) // _PACKED, 1)
+    while True:
+        turn: int = fetch_add(following, 0, 1)
+        if turn >= n_variables * parts:
+            return
+        v, part = turn // parts, turn % parts
+        begin, end = part * _PACKED, min((part + 1) * _PACKED, n)
         base, levels = first_level[v], first_level[v + 1] - first_level[v]
         packed = 0
         if levels <= _FEW:
-            packed = n // 64
+            packed = (end - begin) // 64
             for m in range(levels):
-                _pack_words(codes[v], m, packed, bits[base + m])
+                _pack_words(codes[v, begin:], m, packed, bits[base + m, begin // 64 :])
         # What is left, or all rows where a pass for each level would take longer.
-        for row in range(64 * packed, n):
+        for row in range(begin + 64 * packed, end):
             bits[base + np.int64(codes[v, row]), row >> 6] |= np.uint64(1) << np.uint64(row & 63)
-    return bits
 
 
 @inner
@@ -121,24 +141,27 @@ def _multiply(
 
     ``rows[i]`` has the bitset of a level and its row of the product; `rows` comes in multiples of four.
     """
+    # Flat arrays, and places in them: a view of a row would be counted among the owners of `bits`, by all threads.
+    flat, mine = bits.ravel(), cells.ravel()
+    long, wide, first = np.uint64(bits.shape[1]), np.uint64(cells.shape[1]), np.uint64(begin)
     dense = len(index)
     width = end - begin
     for i in range(0, len(rows), 4):
-        a, b = bits[rows[i, 0], begin:end], bits[rows[i + 1, 0], begin:end]
-        c, d = bits[rows[i + 2, 0], begin:end], bits[rows[i + 3, 0], begin:end]
+        a, b = np.uint64(rows[i, 0]) * long + first, np.uint64(rows[i + 1, 0]) * long + first
+        c, d = np.uint64(rows[i + 2, 0]) * long + first, np.uint64(rows[i + 3, 0]) * long + first
         pa, pb, pc, pd = rows[i, 1] * dense, rows[i + 1, 1] * dense, rows[i + 2, 1] * dense, rows[i + 3, 1] * dense
         for j in range(0, found - 1, 2):
-            x, y = cells[j], cells[j + 1]
+            x, y = np.uint64(j) * wide, np.uint64(j + 1) * wide
             ax = bx = cx = dx = ay = by = cy = dy = 0
-            for w in range(width):
-                ax += popcount(a[w] & x[w])
-                bx += popcount(b[w] & x[w])
-                cx += popcount(c[w] & x[w])
-                dx += popcount(d[w] & x[w])
-                ay += popcount(a[w] & y[w])
-                by += popcount(b[w] & y[w])
-                cy += popcount(c[w] & y[w])
-                dy += popcount(d[w] & y[w])
+            for w in range(np.uint64(width)):
+                ax += popcount(flat[a + w] & mine[x + w])
+                bx += popcount(flat[b + w] & mine[x + w])
+                cx += popcount(flat[c + w] & mine[x + w])
+                dx += popcount(flat[d + w] & mine[x + w])
+                ay += popcount(flat[a + w] & mine[y + w])
+                by += popcount(flat[b + w] & mine[y + w])
+                cy += popcount(flat[c + w] & mine[y + w])
+                dy += popcount(flat[d + w] & mine[y + w])
             p, q = index[j], index[j + 1]
             product[pa + p] += ax
             product[pb + p] += bx
@@ -149,13 +172,13 @@ def _multiply(
             product[pc + q] += cy
             product[pd + q] += dy
         if found % 2:
-            x = cells[found - 1]
+            x = np.uint64(found - 1) * wide
             ax = bx = cx = dx = 0
-            for w in range(width):
-                ax += popcount(a[w] & x[w])
-                bx += popcount(b[w] & x[w])
-                cx += popcount(c[w] & x[w])
-                dx += popcount(d[w] & x[w])
+            for w in range(np.uint64(width)):
+                ax += popcount(flat[a + w] & mine[x + w])
+                bx += popcount(flat[b + w] & mine[x + w])
+                cx += popcount(flat[c + w] & mine[x + w])
+                dx += popcount(flat[d + w] & mine[x + w])
             p = index[found - 1]
             product[pa + p] += ax
             product[pb + p] += bx
@@ -164,7 +187,7 @@ def _multiply(
 
 
 @inner
-def _rows_to_count(candidates: Ints) -> tuple[Ints, int]:
+def rows_to_count(candidates: Ints) -> tuple[Ints, int]:
     """Bitset and row of the product of all levels but the last of each candidate, and the number of rows.
 
     Padded to a multiple of four with a row that nobody reads.
@@ -187,6 +210,21 @@ def _rows_to_count(candidates: Ints) -> tuple[Ints, int]:
 
 
 @inner
+def add_rows(bits: Words, family: Ints, rows: Ints, first: int, last: int, counts: Counts, product: Counts) -> None:
+    """Add the counts of some words of rows: of the family's cells, and of these with each level of the candidates.
+
+    `rows` is from `rows_to_count`; sums over words in any order, by any threads, are the same.
+    """
+    dense = len(counts)
+    block = min(max(_CACHE_WORDS // dense // _ALIGN * _ALIGN, 8 * _ALIGN), last - first)
+    cells, index = new_bitsets(dense + 1, block), new_ints(dense)
+    for begin in range(first, last, max(block, 1)):
+        end = min(begin + block, last)
+        found = _family_cells(bits, family, begin, end, cells, index, counts)
+        _multiply(bits, rows, begin, end, cells, index, found, product)
+
+
+@inner
 def add_extensions(bits: Words, family: Ints, candidates: Ints, counts: Counts, product: Counts) -> None:
     """Add the rows of bitsets to the cells of one family, and to those of each level of some candidates.
 
@@ -198,17 +236,10 @@ def add_extensions(bits: Words, family: Ints, candidates: Ints, counts: Counts, 
         First level and number of levels of the parents and, last, the child; and of the candidates.
     counts : array (cells of the family,)
     product : array ((levels of the candidates + 1) * cells of the family,)
-        Row by row. The last level of each candidate is left to `_complete`; the row at the end is for nobody.
+        Row by row. The last level of each candidate is left to `complete`; the row at the end is for nobody.
     """
-    words, dense = bits.shape[1], len(counts)
-    block = max(min(max(_CACHE_WORDS // dense // _ALIGN * _ALIGN, 8 * _ALIGN), words), 1)
-    rows, _ = _rows_to_count(candidates)
-    cells = new_bitsets(dense + 1, block)
-    index = new_ints(dense)
-    for begin in range(0, words, block):
-        end = min(begin + block, words)
-        found = _family_cells(bits, family, begin, end, cells, index, counts)
-        _multiply(bits, rows, begin, end, cells, index, found, product)
+    rows, _ = rows_to_count(candidates)
+    add_rows(bits, family, rows, 0, bits.shape[1], counts, product)
 
 
 @inner
@@ -221,7 +252,7 @@ def count_extensions(bits: Words, family: Ints, candidates: Ints) -> Counted:
         levels += candidates[i, 1]
     counts, product = no_counts(dense), no_counts(levels * dense)
     add_extensions(bits, family, candidates, counts, product)
-    return _complete(counts, product, candidates, family[-1, 1])
+    return complete(counts, product, candidates, family[-1, 1])
 
 
 @inner
@@ -241,7 +272,7 @@ def close_gaps(counts: Counts, ends: Ints, positive: Ints) -> None:
 
 
 @inner
-def _complete(counts: Counts, product: Counts, candidates: Ints, r: int) -> Counted:
+def complete(counts: Counts, product: Counts, candidates: Ints, r: int) -> Counted:
     """Fill in the last level of each candidate, add up the configurations, and leave out what is empty."""
     dense = len(counts)
     n_tables = len(candidates)

@@ -15,6 +15,7 @@ import numpy as np
 
 from mapdag.counts.engine import Engine, Request
 from mapdag.counts.table import Counted, CountTable, TableBatch, declared, merge_counts
+from mapdag.counts.threads import helped
 from mapdag.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 Backend = Literal["auto", "bitsets", "tables", "sorted"]
+
+_WORTH_A_THREAD = 1 << 20  # codes that outweigh the hand-over to a thread
 
 
 class Rows(NamedTuple):
@@ -48,14 +51,17 @@ class Counter(Engine):
         Weighted rows are counted by their weights.
     backend : {"auto", "bitsets", "tables", "sorted"}
         "auto" takes the cheapest for each candidate; the others are for tests and for the curious.
+    threads : int
+        How many threads bring the rows into the form that is counted.
     """
 
-    def __init__(self, data: Dataset, *, backend: Backend = "auto") -> None:
+    def __init__(self, data: Dataset, *, backend: Backend = "auto", threads: int = 1) -> None:
         if backend not in ("auto", "bitsets", "tables", "sorted"):
             raise ParameterError(f"backend must be 'auto', 'bitsets', 'tables' or 'sorted', got {backend!r}")
         if backend in ("bitsets", "tables") and data.weights is not None:
             raise ParameterError(f"backend={backend!r} cannot count weighted rows; use 'auto' or 'sorted'")
         self._backend = backend
+        self._threads = threads
         self.codes = data.codes
         self.cards = data.cards
         self.weights = data.exact_weights
@@ -77,7 +83,14 @@ class Counter(Engine):
         from mapdag.counts import bitsets
 
         first_level = np.concatenate([[0], np.cumsum(self.cards)])
-        return Rows(self.codes, bitsets.pack(self.codes, first_level), first_level, self.cards)
+        bits, following = bitsets.no_bits(first_level[-1], self.n_rows), np.zeros(1, dtype=np.int64)
+
+        def pack() -> None:
+            bitsets.pack(self.codes, first_level, following, bits)
+
+        with helped(pack, self._threads, min(self._threads - 1, self.codes.size // _WORTH_A_THREAD)):
+            pack()
+        return Rows(self.codes, bits, first_level, self.cards)
 
     @cached_property
     def way(self) -> int:

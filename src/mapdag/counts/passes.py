@@ -118,7 +118,7 @@ def _count(blocks: Blocks, numbers: Iterator[int], turn: Turn, cards: Ints) -> P
 
 def _rows(blocks: Blocks, i: int, turn: Turn, cards: Ints, empty: NDArray[Any]) -> Rows:
     """Rows of one block as kernels take them; what nobody looks at is left empty."""
-    from mapdag.counts.bitsets import pack
+    from mapdag.counts.bitsets import no_bits, pack
     from mapdag.counts.choice import BITSETS
     from mapdag.counts.planes import bits_of_planes, codes_of_planes
 
@@ -128,7 +128,9 @@ def _rows(blocks: Blocks, i: int, turn: Turn, cards: Ints, empty: NDArray[Any]) 
     stored = getattr(blocks, "planes", None)
     if stored is None:
         codes = np.array(blocks.codes(i), dtype=empty.dtype, order="C", copy=None)
-        bits = pack(sealed(codes), first_level) if by_bits else bits
+        if by_bits:
+            bits = no_bits(first_level[-1], codes.shape[1])
+            pack(sealed(codes), first_level, np.zeros(1, dtype=np.int64), bits)
     else:
         planes, n = stored(i)
         planes = sealed(planes)

@@ -98,11 +98,41 @@ def _split(ids: RowNumbers, size: int, codes: Codes, r: int) -> int:
     return count + 1
 
 
+@inner
+def _combine(codes: Codes, family: Ints, cards: Ints, ids: RowNumbers, rank: RowNumbers) -> Cells:
+    """Find the cell of each row among all declared ones, which `rank` has room for, and number those that occur."""
+    for i in range(len(family)):
+        column, r = codes[family[i]], np.uint32(cards[family[i]])
+        for row in range(len(ids)):
+            ids[row] = ids[row] * r + np.uint32(column[row])
+    for row in range(len(ids)):
+        rank[ids[row]] = 1
+    r = cards[family[-1]]
+    ends = new_ints(len(rank) // r)
+    count, configurations = 0, 0
+    for first in range(0, len(rank), r):
+        before = count
+        for cell in range(first, first + r):
+            occurs = rank[cell]
+            rank[cell] = count
+            count += occurs
+        ends[configurations] = count
+        configurations += count > before
+    for row in range(len(ids)):
+        ids[row] = rank[ids[row]]
+    return Cells(ids, np.int64(count), ends[:configurations])
+
+
 @entry
 def number_rows(codes: Codes, family: Ints, cards: Ints) -> Cells:
     """Find the cell of a family, its parents and last the child, that each row falls into."""
     n = codes.shape[1]
     ids = no_ranks(n)
+    dense, most = 1, 4 * n + 1024
+    for i in range(len(family)):
+        dense = min(dense * cards[family[i]], most + 1)
+    if dense <= most and n > 0:
+        return _combine(codes, family, cards, ids, no_ranks(dense))
     size = 1
     for i in range(len(family) - 1):
         size = _split(ids, size, codes[family[i]], cards[family[i]])

@@ -336,6 +336,19 @@ class Dataset(Tabular):
         rows, counts = distinct_rows(self.codes, self.cards, self.weights)
         return Dataset._trusted(self.names, self.levels, np.take(self.codes, rows, axis=1), counts, self.codings)
 
+    def repeated(self) -> Dataset:
+        """Return each row as often as it counts, without weights, which must be whole numbers.
+
+        >>> Dataset.from_codes([[0], [1]], weights=[1, 3]).repeated().codes
+        array([[0, 1, 1, 1]], dtype=uint8)
+        """
+        if self.weights is None:
+            return self
+        if self.weights.dtype.kind == "f":
+            raise DataError("rows whose weights are fractions cannot be repeated")
+        codes: Codes = np.repeat(self.codes, self.weights.astype(np.int64), axis=1)
+        return Dataset._trusted(self.names, self.levels, codes, None, self.codings)
+
     # Leaving mapdag --------------------------------------------------------------------------------------------
 
     def to_table(self, most: int | None = None, *, weights: str = "weight") -> Table:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from mapdag.counts.bitsets import complete
 from mapdag.counts.choice import (
     AUTO,
     BITSETS,
@@ -20,6 +21,7 @@ from mapdag.counts.choice import (
     declared_cells,
     no_cells,
     no_order,
+    with_first_levels,
 )
 from mapdag.counts.cores import Rows
 from mapdag.counts.rows import Cells, RowOrder, number_rows, sort_rows
@@ -30,6 +32,7 @@ from mapdag.kernels import (
     Floats,
     Ints,
     Words,
+    call_at,
     entry,
     inner,
     new_floats,
@@ -42,6 +45,7 @@ from mapdag.kernels import (
 from mapdag.recipes import Recipes, Reverse, score_batch
 
 if TYPE_CHECKING:
+    from mapdag.families.crew import Crew
     from mapdag.terms.formulas import Terms
 
 _CHUNK = 1 << 16  # entries of the tables that are counted before they are scored: they stay in the cache
@@ -56,7 +60,11 @@ class Inputs(NamedTuple):
     way: int  # of counting, as in `mapdag.counts.choice`
     card_values: Floats  # different numbers of levels, ascending
     card_index: Ints  # (variables,) which of them each variable has
-    extend: int  # address of `extend`
+    extend: int  # address of what scores an extended family: `extend`, or `share` where threads help
+    alone: int  # address of `extend`
+    score: int  # address of `extend_prepared`
+    work: int  # address of `work`; 0 where nobody helps
+    crew: Crew  # the threads that help
     asks: bool  # whether scores must be asked for in Python instead
 
 
@@ -74,9 +82,25 @@ def no_rows(cards: Ints, codes: Codes | None) -> Rows:
     return Rows(none, np.empty((0, 0), dtype=np.uint64), np.empty(0, dtype=np.int64), cards)
 
 
+class Prepared(NamedTuple):
+    """What is known of one family before candidates are counted."""
+
+    how: Ints  # (candidates,) way in which each is counted
+    cells: Cells  # of the rows; empty where all candidates are counted by bitsets
+    order: RowOrder  # where some are counted by sorted rows
+    counts: Counts  # of the family's declared cells, and
+    product: Counts  # of these with each level of the candidates, where they were counted before; or empty
+
+
+def no_preparation() -> Prepared:
+    """Stand in for what is known of a family, of the same types."""
+    rows, nodes, counts = np.empty(0, dtype=np.uint32), np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int32)
+    return Prepared(nodes, Cells(rows, 1, nodes), RowOrder(rows, nodes), counts, counts)
+
+
 @part
 def _score_chunk(
-    inputs: Inputs, family: Ints, declared: Declared, cells: Cells, order: RowOrder, mine: Ints, own: Counts, way: int
+    inputs: Inputs, family: Ints, declared: Declared, prepared: Prepared, mine: Ints, own: Counts, way: int
 ) -> tuple[Floats, Floats]:
     """Count some candidates, all in one way, and score them: an array (recipes, candidates).
 
@@ -84,7 +108,11 @@ def _score_chunk(
     """
     rows, recipes, card_index = inputs.rows, inputs.recipes, inputs.card_index
     cards, (every_q, every_log_q) = rows.cards, declared
-    counts = count(rows, family, cells, order, mine, way)
+    if len(prepared.product):
+        levels_of = with_first_levels(mine, rows.first_level, cards)
+        counts = complete(prepared.counts, prepared.product, levels_of, cards[family[-1]])
+    else:
+        counts = count(rows, family, prepared.cells, prepared.order, mine, way)
     q, log_q = new_floats(len(mine)), new_floats(len(mine))
     n_parents, levels = new_ints(len(mine)), new_ints(len(mine))
     for t in range(len(mine)):
@@ -135,6 +163,64 @@ def _scatter(found: Floats, places: Ints, out: Floats) -> None:
 
 
 @entry
+def extend_prepared(
+    inputs: Inputs, family: Ints, declared: Declared, candidates: Ints, prepared: Prepared, out: Floats, back: Floats
+) -> None:
+    """Scores of one family extended by each candidate, as `extend`, for which some things are known already."""
+    rows = inputs.rows
+    cards, how = rows.cards, prepared.how
+    own = no_counts(0)
+    if len(candidates) == 0 or len(back):
+        own = _positive_counts(rows.bits[rows.first_level[family[0]] : rows.first_level[family[0] + 1]])
+    if len(candidates) == 0:
+        _score_root(family[0], own, inputs, out)
+        return
+    most = _CHUNK if len(prepared.product) == 0 else 1 << 62
+    entries = declared_cells(family, cards)
+    chunk = new_ints(len(candidates))
+    for way in WAYS:
+        c = 0
+        while c < len(candidates):
+            # Gather the next candidates that are counted this way, as many as fit into one chunk.
+            size, filled = 0, 0
+            while c < len(candidates) and (size == 0 or filled < most):
+                if how[c] == way:
+                    chunk[size] = c
+                    size += 1
+                    filled += cards[candidates[c]] * entries
+                c += 1
+            if size == 0:
+                continue
+            mine = new_ints(size)
+            for t in range(size):
+                mine[t] = candidates[chunk[t]]
+            found, reverse = _score_chunk(inputs, family, declared, prepared, mine, own, way)
+            _scatter(found, chunk, out)
+            _scatter(reverse, chunk, back)
+        entries = prepared.cells.n_cells if len(prepared.cells.ids) else entries
+
+
+@part
+def prepare(inputs: Inputs, family: Ints, candidates: Ints) -> Prepared:
+    """Decide how to count each candidate, and number the rows where that is needed."""
+    rows = inputs.rows
+    cards, n = rows.cards, rows.codes.shape[1]
+    how = choose(n, family, candidates, cards, inputs.way)
+    cells, order = no_cells(), no_order()
+    by_rows = False
+    for c in range(len(candidates)):
+        by_rows = by_rows or how[c] != BITSETS
+    if by_rows:
+        cells = number_rows(rows.codes, family, cards)
+        any_sorted = inputs.way == SORTED
+        if inputs.way == AUTO:
+            any_sorted = choose_again(how, n, cells.n_cells, family, candidates, cards)
+        if any_sorted:
+            order = sort_rows(cells.ids, cells.n_cells)
+    return Prepared(how, cells, order, no_counts(0), no_counts(0))
+
+
+@entry
 def extend(inputs: Inputs, family: Ints, declared: Declared, candidates: Ints, out: Floats, back: Floats) -> None:
     """Scores of one family extended by each candidate parent: ``out[recipe, candidate]``.
 
@@ -153,46 +239,5 @@ def extend(inputs: Inputs, family: Ints, declared: Declared, candidates: Ints, o
         Gets the scores of each candidate with the child as its only parent, from the same counts, where the family has
         no parents. Without rows, they are not wanted.
     """
-    rows = inputs.rows
-    cards = rows.cards
-    n = rows.codes.shape[1]
-    own = no_counts(0)
-    if len(candidates) == 0 or len(back):
-        own = _positive_counts(rows.bits[rows.first_level[family[0]] : rows.first_level[family[0] + 1]])
-    if len(candidates) == 0:
-        _score_root(family[0], own, inputs, out)
-        return
-    how = choose(n, family, candidates, cards, inputs.way)
-    cells, order = no_cells(), no_order()
-    entries = declared_cells(family, cards)
-    by_rows = False
-    for c in range(len(candidates)):
-        by_rows = by_rows or how[c] != BITSETS
-    if by_rows:
-        cells = number_rows(rows.codes, family, cards)
-        any_sorted = inputs.way == SORTED
-        if inputs.way == AUTO:
-            any_sorted = choose_again(how, n, cells.n_cells, family, candidates, cards)
-        if any_sorted:
-            order = sort_rows(cells.ids, cells.n_cells)
-    chunk = new_ints(len(candidates))
-    for way in WAYS:
-        c = 0
-        while c < len(candidates):
-            # Gather the next candidates that are counted this way, as many as fit into one chunk.
-            size, filled = 0, 0
-            while c < len(candidates) and (size == 0 or filled < _CHUNK):
-                if how[c] == way:
-                    chunk[size] = c
-                    size += 1
-                    filled += cards[candidates[c]] * entries
-                c += 1
-            if size == 0:
-                continue
-            mine = new_ints(size)
-            for t in range(size):
-                mine[t] = candidates[chunk[t]]
-            found, reverse = _score_chunk(inputs, family, declared, cells, order, mine, own, way)
-            _scatter(found, chunk, out)
-            _scatter(reverse, chunk, back)
-        entries = cells.n_cells if by_rows else entries
+    prepared = prepare(inputs, family, candidates)
+    call_at(inputs.score, inputs, family, declared, candidates, prepared, out, back)

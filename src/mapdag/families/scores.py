@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-import os
-from concurrent.futures import ThreadPoolExecutor
+import threading
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mapdag.counts import Backend, Counter, Engine, Request, make_engine
+from mapdag.counts.threads import pool
 from mapdag.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -22,14 +22,16 @@ if TYPE_CHECKING:
     from mapdag.contracts import Likelihood
     from mapdag.counts import CountTable
     from mapdag.data import Dataset
-    from mapdag.families.fused import Inputs
+    from mapdag.families.crew import Crew
+    from mapdag.families.fused import Declared, Inputs
     from mapdag.recipes import Recipes
     from mapdag.terms.formulas import Terms
 
     Ints = NDArray[np.int64]
     Floats = NDArray[np.float64]
 
-_WORTH_A_THREAD = 400_000.0  # nanoseconds of counting that outweigh the hand-over to a thread
+WORTH_A_THREAD = 400_000.0  # nanoseconds of counting that outweigh the hand-over to a thread
+_FEW = 64  # requests that compiled code posts at most at a time: what a move asks for, and more
 
 
 @dataclass(frozen=True)
@@ -46,16 +48,6 @@ class Criterion:
 
     likelihood: Likelihood
     limits: tuple[float, ...] = ()
-
-
-@cache
-def _pool(threads: int) -> ThreadPoolExecutor:
-    """Threads that live on, since each remembers the terms that it has computed."""
-    return ThreadPoolExecutor(threads, thread_name_prefix="mapdag")
-
-
-if hasattr(os, "register_at_fork"):  # a process that is forked off has none of them
-    os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
 class FamilyScores:
@@ -93,45 +85,101 @@ class FamilyScores:
                 raise DataError(f"{likelihood} is defined for whole counts, but the weights of the rows are fractions")
         self.likelihoods = likelihoods
         who = data.engine if engine is None else engine
-        self.engine: Engine = Counter(data, backend=backend) if who == "cores" else make_engine(who, data)
+        self.engine: Engine = (
+            Counter(data, backend=backend, threads=threads) if who == "cores" else make_engine(who, data)
+        )
         self.engine.threads = threads
         recipes = [each.recipe(data.total, data.n_columns) for each in likelihoods]
         self._with_recipe = [i for i, recipe in enumerate(recipes) if recipe is not None]
         self._from_tables = [i for i, recipe in enumerate(recipes) if recipe is None]
         self._recipes = [recipe for recipe in recipes if recipe is not None]
-        self._threads = threads
+        self.threads = threads
         self._names = data.names
+        self._helpers = 0
+        self._lock = threading.Lock()
 
     @property
     def is_compiled(self) -> bool:
         """Whether every request is one call of a kernel."""
         return self.engine.is_compiled and not self._from_tables
 
-    def inputs(self, *, asks: bool = False) -> Inputs:
+    def inputs(self, crew: Crew | None = None) -> Inputs:
         """Return what compiled callers take to count and score, or to know that they must ask here.
 
-        They must where it is demanded, or where not everything is compiled.
+        They must where not everything is compiled. With a `crew`, its threads help with large requests.
         """
-        from mapdag.families.fused import Declared, Inputs, extend, no_rows
-        from mapdag.kernels import address_of
-
-        if asks or not self.is_compiled:
-            cards = self.engine.cards
-            levels, index = np.unique(cards, return_inverse=True)
-            rows = no_rows(cards, getattr(self.engine, "codes", None))
-            return Inputs(rows, self.recipes, self._terms, 0, levels.astype(np.float64), index, 0, asks=True)
-        found = self._own_inputs()
-        nodes, scores = np.empty(1, dtype=np.int64), np.empty((1, 1))
-        declared = Declared(found.card_values, found.card_values)
-        return found._replace(extend=address_of(extend, found, nodes, declared, nodes, scores, scores))
-
-    def _own_inputs(self) -> Inputs:
-        from mapdag.families.fused import Inputs
+        from mapdag.families.fused import Inputs, no_rows
 
         engine = self.engine
-        assert isinstance(engine, Counter)
-        levels = engine.card_values, engine.card_index
-        return Inputs(engine.rows, self.recipes, self._terms, engine.way, *levels, 0, asks=False)
+        if not self.is_compiled:
+            rows, way = no_rows(engine.cards, getattr(engine, "codes", None)), 0
+            levels, index = np.unique(engine.cards, return_inverse=True)
+            values = levels.astype(np.float64)
+        else:
+            assert isinstance(engine, Counter)
+            rows, way, values, index = engine.rows, engine.way, engine.card_values, engine.card_index
+        known = rows, self.recipes, self._terms, way, values, index
+        found = Inputs(*known, 0, 0, 0, 0, crew or self._nobody, asks=not self.is_compiled)
+        return found if found.asks else self._with_addresses(found, shared=crew is not None)
+
+    def _with_addresses(self, inputs: Inputs, *, shared: bool) -> Inputs:
+        from mapdag.families.fused import Declared, extend, extend_prepared, no_preparation
+        from mapdag.kernels import address_of
+
+        nodes, scores, codes = np.empty(1, dtype=np.int64), np.empty((1, 1)), inputs.rows.codes
+        family = inputs, nodes, Declared(inputs.card_values, inputs.card_values), nodes
+        score = address_of(extend_prepared, *family, no_preparation(), scores, scores, varies=codes)
+        alone = address_of(extend, *family, scores, scores, varies=codes)
+        inputs = inputs._replace(extend=alone, alone=alone, score=score)
+        if shared:
+            from mapdag.families.work import share, work
+
+            together = address_of(share, *family, scores, scores, varies=codes)
+            inputs = inputs._replace(extend=together, work=address_of(work, 0, inputs, varies=codes))
+        return inputs
+
+    @cached_property
+    def _nobody(self) -> Crew:
+        return self._new_crew(1, 0, 0)
+
+    @cached_property
+    def crew(self) -> Crew:
+        """Where compiled code meets the threads that help it, once `staff` has sent them."""
+        return self._new_crew(self.threads, _FEW, 2 * self.engine.n_nodes + _FEW)
+
+    def _new_crew(self, threads: int, requests: int, room: int) -> Crew:
+        from mapdag.families.crew import new_crew
+
+        engine = self.engine
+        levels = len(np.unique(engine.cards)) if threads > 1 else 0
+        return new_crew(threads, engine.n_rows, engine.n_nodes, len(self.likelihoods), levels, requests, room)
+
+    def staff(self) -> None:
+        """Send as many threads as there may be to help compiled code; they leave when there is nothing to do."""
+        from mapdag.families.crew import OPEN
+
+        with self._lock:
+            missing, self._helpers = self.threads - 1 - self._helpers, self.threads - 1
+        self.crew.board[OPEN] = 1
+        for _ in range(missing):
+            pool(self.threads).submit(self._help)
+
+    def _help(self) -> None:
+        try:
+            self._serve(self.crew)
+        finally:
+            with self._lock:
+                self._helpers -= 1
+
+    def _serve(self, crew: Crew) -> None:
+        from mapdag.families.crew import FAILED
+        from mapdag.families.work import serve
+
+        try:
+            serve(self.inputs(crew))
+        except BaseException:
+            crew.board[FAILED] = 1  # what it has taken will not be done
+            raise
 
     def estimate(self) -> float:
         """Estimate the nanoseconds to count one node without parents with every candidate."""
@@ -158,44 +206,58 @@ class FamilyScores:
 
     def _fused(self, requests: Sequence[Request]) -> list[Floats]:
         from mapdag.counts.choice import estimate
+        from mapdag.families.fused import Declared
 
         engine = self.engine
-        answers, pieces, work = [], [], 0.0
+        assert isinstance(engine, Counter)
+        answers, asked, work = [], [], 0.0
         for child, parents, candidates in requests:
             alone = int(candidates is None and not parents)
             if candidates is None:  # counted as one more parent added to the others, or as a node without parents
                 parents, candidates = parents[:-1], parents[-1:]  # noqa: PLW2901
             family, every = (np.array(nodes, dtype=np.int64) for nodes in ((*parents, child), candidates))
-            cost, parts = 0.0, 1
-            if self._threads > 1 and candidates:
-                cost = estimate(engine.n_rows, family, every, engine.cards)
-                parts = min(self._threads, len(every), int(cost / _WORTH_A_THREAD) + 1)
-            # Dealt out in turn, so that every thread gets its share of nodes with many levels.
-            shares = [np.empty((len(self.likelihoods), len(every[part::parts]) or alone)) for part in range(parts)]
-            pieces += [(family, every[part::parts], share) for part, share in enumerate(shares) if share.shape[1]]
-            answers.append(shares)
+            answers.append(np.empty((len(self.likelihoods), len(every) or alone)))
+            if not answers[-1].shape[1]:
+                continue
+            cost = estimate(engine.n_rows, family, every, engine.cards) if self.threads > 1 else 0.0
+            asked.append(_Asked(cost, family, Declared(*engine.declared(parents)), every, answers[-1]))
             work += cost
-        if len(pieces) == 1 or work < _WORTH_A_THREAD:
-            for piece in pieces:
-                self._extend(*piece)
+        if work < WORTH_A_THREAD:
+            self._alone(asked)
         else:
-            list(_pool(self._threads).map(lambda piece: self._extend(*piece), pieces))
-        return [_dealt_back(shares) for shares in answers]
+            self._together(asked)
+        return answers
 
-    def _extend(self, family: Ints, candidates: Ints, scores: Floats) -> None:
-        from mapdag.families.fused import Declared, extend
+    def _alone(self, asked: Sequence[_Asked]) -> None:
+        from mapdag.families.fused import extend
 
-        assert isinstance(self.engine, Counter)
-        declared = Declared(*self.engine.declared(family[:-1].tolist()))
-        extend(self._own_inputs(), family, declared, candidates, scores, np.empty((0, 0)))
+        inputs, nothing = self.inputs(), np.empty((0, 0))
+        for each in asked:
+            extend(inputs, each.family, each.declared, each.candidates, each.answer, nothing)
 
-    def share(self, task: Callable[[Ints], None], nodes: Ints) -> None:
-        """Do a task for some nodes, each about as much work as half of `estimate`, shared among threads if worth it."""
-        parts = min(self._threads, len(nodes), int(self.estimate() * len(nodes) / 2 / _WORTH_A_THREAD) + 1)
-        if parts == 1:
-            task(nodes)
-        else:
-            list(_pool(self._threads).map(lambda part: task(nodes[part::parts]), range(parts)))
+    def _together(self, asked: Sequence[_Asked]) -> None:
+        from mapdag.families.crew import FAILED, OPEN, SLOTS
+        from mapdag.families.work import post, read_found, work
+
+        sizes = [each.answer.shape[1] for each in asked]
+        crew = self._new_crew(self.threads, len(asked), sum(sizes))
+        inputs = self.inputs(crew)
+        # The largest ones are prepared for all threads at once.
+        ordered = sorted(zip(asked, sizes, strict=True), key=lambda each: -each[0].cost)
+        first = 0
+        for i, (each, size) in enumerate(ordered):
+            post(i, inputs, each.family, each.declared, each.candidates, first, i < SLOTS and size > 1)
+            first += size
+        crew.board[OPEN] = 1
+        sent = [pool(self.threads).submit(self._serve, crew) for _ in range(self.threads - 1)]
+        work(len(asked), inputs)
+        crew.board[OPEN] = 0
+        for helper in sent:
+            helper.result()
+        if crew.board[FAILED]:
+            raise MemoryError
+        for i, (each, _) in enumerate(ordered):
+            read_found(i, crew, each.answer)
 
     def _by_tables(self, requests: Sequence[Request]) -> list[Floats]:
         """Score weighted rows, one's own likelihoods, or what other engines have counted."""
@@ -251,11 +313,12 @@ class FamilyScores:
         return terms_of_thread(self.engine.total, self.engine.fractions)
 
 
-def _dealt_back(shares: Sequence[Floats]) -> Floats:
-    """Bring columns together that were dealt out in turn."""
-    if len(shares) == 1:
-        return shares[0]
-    every = np.empty((len(shares[0]), sum(share.shape[1] for share in shares)))
-    for part, share in enumerate(shares):
-        every[:, part :: len(shares)] = share
-    return every
+@dataclass(frozen=True)
+class _Asked:
+    """A family, candidates to extend it by, what that is estimated to cost, and where the scores go."""
+
+    cost: float
+    family: Ints
+    declared: Declared
+    candidates: Ints
+    answer: Floats

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from mapdag.checks import check_positive, check_whole
-from mapdag.contracts import Prior, write
+from mapdag.contracts import Prior, same_odds, write
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
     from mapdag.graphs import DAG
@@ -34,7 +33,7 @@ class MaxParents(Prior):
 
     def log_odds(self, nodes: Sequence[str]) -> Floats:
         """Zero for every arc."""
-        return np.zeros((len(nodes), len(nodes)))
+        return same_odds(0.0, nodes)
 
     def log_prior(self, dag: DAG) -> float:
         """Zero, or minus infinity where a node has too many parents."""
@@ -80,7 +79,7 @@ class Support(Prior):
 
     def log_odds(self, nodes: Sequence[str]) -> Floats:
         """Zero for every arc."""
-        return np.zeros((len(nodes), len(nodes)))
+        return same_odds(0.0, nodes)
 
     @property
     def support(self) -> float:

@@ -7,15 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from mapdag.checks import check_positive, check_probability
-from mapdag.contracts import Prior, write
+from mapdag.contracts import Prior, same_odds, write
 from mapdag.errors import ParameterError
 from mapdag.notices import warn
 from mapdag.wording import plural
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
@@ -29,7 +28,7 @@ class U(Prior):
 
     def log_odds(self, nodes: Sequence[str]) -> Floats:
         """Zero for every arc."""
-        return np.zeros((len(nodes), len(nodes)))
+        return same_odds(0.0, nodes)
 
     def __str__(self) -> str:
         return "U"
@@ -95,7 +94,7 @@ class MU(Prior):
     def log_odds(self, nodes: Sequence[str]) -> Floats:
         """log(beta/2) - log(1 - beta) for every arc."""
         beta = self.beta_for(len(nodes))
-        return np.full((len(nodes), len(nodes)), math.log(beta / 2) - math.log1p(-beta))
+        return same_odds(math.log(beta / 2) - math.log1p(-beta), nodes)
 
     def constant(self, nodes: Sequence[str]) -> float:
         """log(1 - beta) for every pair."""

@@ -70,13 +70,14 @@ class Rules(NamedTuple):
     allowed: Bools  # (nodes, nodes) [i, j]: the arc i -> j may be in the graph
     fixed: Bools  # (nodes, nodes) the arc i -> j may not be deleted; reversed, where the reverse is allowed
     max_parents: int
+    open: Bools  # (nodes,) whether every arc into j is allowed
 
 
 def make_rules(constraints: Constraints, prior: Prior, nodes: Sequence[str]) -> Rules:
     """Bring constraints and prior together, and complain where they contradict each other."""
     n = len(nodes)
     index = {name: i for i, name in enumerate(nodes)}
-    allowed = ~np.isneginf(prior.log_odds(nodes))
+    allowed = np.ascontiguousarray(~np.isneginf(prior.log_odds(nodes)))
     np.fill_diagonal(allowed, val=False)
     for arc in constraints.forbidden:
         allowed[_place(arc, index, "forbidden")] = False
@@ -99,9 +100,10 @@ def make_rules(constraints: Constraints, prior: Prior, nodes: Sequence[str]) -> 
                 f"the prior requires an arc between {nodes[i]} and {nodes[j]}, but both directions are forbidden"
             )
         fixed[i, j] = fixed[j, i] = True
-    DAG(nodes, constraints.required)  # raises where required arcs form a cycle
+    if constraints.required:
+        DAG(nodes, constraints.required)  # raises where they form a cycle
     limits = [m for m in (constraints.max_parents, prior.max_parents, n - 1) if m is not None]
-    rules = Rules(allowed, fixed, min(limits))
+    rules = Rules(allowed, fixed, min(limits), allowed.sum(axis=0) == n - 1)
     demanded = (fixed & ~fixed.T).sum(axis=0)
     for j in np.flatnonzero(demanded > rules.max_parents).tolist():
         raise GraphError(f"{nodes[j]} has {demanded[j]} required parents, but max_parents is {rules.max_parents}")

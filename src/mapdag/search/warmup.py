@@ -71,7 +71,8 @@ def compile_kernels() -> None:
 
     noted: dict[Any, tuple[Any, ...]] = {}
 
-    def note(function: Any, *arguments: Any) -> int:
+    def note(function: Any, *arguments: Any, varies: Any = None) -> int:
+        del varies
         noted[function] = arguments
         return 0
 

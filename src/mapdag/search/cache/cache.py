@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from mapdag.contracts import is_same
 from mapdag.counts import Request
+from mapdag.counts.threads import helped
 from mapdag.families import Criterion, FamilyScores
+from mapdag.families.scores import WORTH_A_THREAD
 from mapdag.search.cache.gate import Gate
 from mapdag.search.constraints import Constraints, make_rules
 from mapdag.search.limits import criterion_of
@@ -26,8 +29,10 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+_TURNS = 8  # pieces of the first pass for each thread, at least
 _STEP = 64  # nodes to be paired with others before anybody may look at the clock
-_WORTH_ASKING = 100_000.0  # nanoseconds of a column from which on Python's threads are worth their overhead
+_WORTH_HELP = 100_000.0  # nanoseconds of a column from which on threads are worth their overhead
+_SCORING = 400.0  # nanoseconds to score one family, whatever its counts
 
 
 class Ask(NamedTuple):
@@ -77,10 +82,11 @@ class FamilyCache:
         self.engine = engine
         self._scores = FamilyScores(data, criteria, engine=engine, backend=backend, threads=threads)
         n = data.n_columns
-        self.store = new_store(n, len(criteria), columns=2 * n + 16, singles=4 * n + 16)
+        self.store = new_store(n, len(criteria), columns=4 * n + 16, singles=4 * n + 16)
         self.zobrist = np.random.default_rng(0).integers(0, 2**64, (2 * n, 2), dtype=np.uint64)
-        self._asks = threads > 1 and self._scores.estimate() >= _WORTH_ASKING
-        self._paired = np.eye(n, dtype=np.bool_)
+        helped = self._scores.is_compiled and threads > 1
+        self._helped = helped and self._scores.estimate() + _SCORING * n >= _WORTH_HELP
+        self._paired: list[NDArray[np.bool_]] = []
         self.gate = Gate()
 
     def rules(self, objective: Objective) -> Rules:
@@ -106,19 +112,25 @@ class FamilyCache:
         ----------
         objective : Objective
         shares : bool
-            Whether large requests are asked for in Python, for all threads to share them.
+            Whether all threads share large requests, once `staff` has sent them.
         """
         from mapdag.search.cache.store import Problem, address_of_ensure
 
         rules = self.rules(objective)
-        odds = np.where(rules.allowed, objective.prior.log_odds(self.data.names), 0.0)
-        inputs = self._scores.inputs(asks=shares and self._asks)
-        problem = Problem(rules, odds, self.index(objective), inputs, self.zobrist, 0)
+        odds = objective.prior.log_odds(self.data.names)
+        odds = odds[:1, :1].copy() if is_same(odds) else np.ascontiguousarray(np.where(rules.allowed, odds, 0.0))
+        inputs = self._scores.inputs(self._scores.crew if shares and self._helped else None)
+        problem = Problem(rules, odds, self.index(objective), inputs, self.zobrist, ensure=0, ahead=0)
         return problem._replace(ensure=address_of_ensure(problem, self.store))
 
     def estimate(self) -> float:
         """Estimate the nanoseconds to count one node without parents with every candidate."""
         return self._scores.estimate()
+
+    def staff(self) -> None:
+        """Have threads help the compiled search, if that is worth it; to be called now and then."""
+        if self._helped:
+            self._scores.staff()
 
     @property
     def families(self) -> int:
@@ -189,29 +201,37 @@ class FamilyCache:
         Both directions of a pair share one table. Yields how many nodes are done; nothing where all is known, or where
         there are no rows. Engines that must be asked are asked once, for all.
         """
-        from mapdag.search.cache.store import COLUMNS, FAMILIES, fill_pairs, find_roots
+        from mapdag.search.cache.pairs import fill_pairs, find_roots
+        from mapdag.search.cache.store import COLUMNS
 
-        n = self.data.n_columns
-        if self.data.n_rows == 0 or not (wanted & ~self._paired).any():
+        n, threads = self.data.n_columns, self._scores.threads
+        known = any(wanted is each or np.array_equal(wanted, each) for each in self._paired)
+        if self.data.n_rows == 0 or known or not wanted.any():
             return
         if not self._scores.is_compiled:
             self.fetch([Ask(child, (), wanted[:, child]) for child in range(n)])
-            self._paired |= wanted
+            self._paired.append(wanted)
             yield n
             return
         while self.store.used[COLUMNS] + n > len(self.store.scores):
             self.grow(self.store)
         places = find_roots(self.zobrist, self.store)
-        missing = wanted & np.isnan(self.store.scores[places, 0]).T
-        self.store.used[FAMILIES] += int(missing.sum()) + int(np.isnan(self.store.own[places, 0]).sum())
+        following = np.zeros(1, dtype=np.int64)
+        parts = 1 if threads == 1 else min(-(-_TURNS * threads // n), max(n // 2, 1))
 
-        def fill(children: NDArray[np.int64]) -> None:
-            fill_pairs(children, missing, places, self._scores.inputs(), self.store)
+        def fill(most: int = n * parts) -> None:
+            fill_pairs(following, most, parts, wanted, places, self._scores.inputs(), self.store)
 
-        for first in range(0, n, _STEP):
-            self._scores.share(fill, np.arange(first, min(first + _STEP, n)))
-            yield min(first + _STEP, n)
-        self._paired |= wanted
+        step = max(_STEP * parts // threads, 1)
+        cost = (self._scores.estimate() / n + _SCORING) * n * n / 2
+        with helped(fill, threads, min(threads - 1, int(cost / WORTH_A_THREAD))):
+            try:
+                while following[0] < n * parts:
+                    fill(step)
+                    yield min(int(following[0]) // parts, n)
+            finally:
+                following[0] = n * parts
+        self._paired.append(wanted)
 
     def fetch(self, asks: Sequence[Ask]) -> None:
         """Make sure that the store has some families, their columns, and the families without each of their parents.

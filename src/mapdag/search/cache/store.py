@@ -44,7 +44,7 @@ WHOLE, COLUMN = -1, -2  # instead of a parent to be left out: none; the family's
 
 _FREE, _CLAIMED = -1, -2  # instead of a place: nobody has this slot; somebody is about to fill it
 
-_EXACT = 2.0**37  # declared configurations up to which products with a number of levels are exact in floats
+EXACT = 2.0**37  # declared configurations up to which products with a number of levels are exact in floats
 
 
 class Store(NamedTuple):
@@ -68,20 +68,21 @@ class Problem(NamedTuple):
     """What a search needs besides the store."""
 
     rules: Rules
-    odds: Floats  # (nodes, nodes) the prior's log-odds of each arc
+    odds: Floats  # (nodes, nodes) the prior's log-odds of each arc; (1, 1) where all have the same: see `odds_of`
     row: int  # of the objective in the store
     inputs: Inputs
     zobrist: Words  # (2 nodes, 2) random keys of nodes as parents, then as children
     ensure: int  # address of `ensure`
+    ahead: int  # address of what makes all that a move asks for at once, with the threads that help; 0: none do
 
 
 def new_store(n_nodes: int, n_criteria: int, columns: int, singles: int) -> Store:
-    """Make an empty store."""
+    """Make an empty store; columns take memory when they are made."""
     slots, single_slots = (1 << (2 * size - 1).bit_length() for size in (columns, singles))
     return Store(
         keys=np.zeros((slots, 2), dtype=np.uint64),
         places=np.full(slots, _FREE, dtype=np.int64),
-        scores=np.full((columns, n_criteria, n_nodes), np.nan),
+        scores=np.empty((columns, n_criteria, n_nodes)),
         own=np.full((columns, n_criteria), np.nan),
         single_keys=np.zeros((single_slots, 2), dtype=np.uint64),
         single_places=np.full(single_slots, _FREE, dtype=np.int64),
@@ -96,13 +97,19 @@ def new_store(n_nodes: int, n_criteria: int, columns: int, singles: int) -> Stor
 def grown(store: Store, columns: int, singles: int) -> Store:
     """Make a store with the same content, and room for so many columns and singles."""
     larger = new_store(store.scores.shape[2], store.scores.shape[1], columns, singles)
-    for name in ("scores", "own", "singles", "used"):
-        old = getattr(store, name)
+    for name, size in (("scores", store.used[COLUMNS]), ("own", None), ("singles", None), ("used", None)):
+        old = getattr(store, name)[:size]
         getattr(larger, name)[: len(old)] = old
     larger.used[HALT] = 0
     _rehash(store.keys, store.places, larger.keys, larger.places)
     _rehash(store.single_keys, store.single_places, larger.single_keys, larger.single_places)
     return larger
+
+
+@inner
+def odds_of(odds: Floats, start: int, end: int) -> float:
+    """Log-odds of one arc."""
+    return odds[start, end] if len(odds) > 1 else odds[0, 0]
 
 
 @inner
@@ -188,6 +195,10 @@ def make_column(key: Words, store: Store) -> int:
     if place < 0:
         place = _take_place(COLUMNS, len(store.scores), slot, store.places, store.used)
         if place >= 0:
+            column = store.scores[place]
+            for k in range(column.shape[0]):
+                for c in range(column.shape[1]):
+                    column[k, c] = np.nan
             publish(store.places, slot, place)
     return place
 
@@ -237,7 +248,7 @@ def keep_single(key: Words, scores: Floats, store: Store) -> bool:
 
 
 @inner
-def _write(found: Floats, nodes: Ints, size: int, column: Floats) -> None:
+def write_column(found: Floats, nodes: Ints, size: int, column: Floats) -> None:
     """Write scores of some nodes into a column, the first criterion last, by which others see that they are known."""
     for i in range(column.shape[0] - 1, 0, -1):
         for m in range(size):
@@ -247,7 +258,7 @@ def _write(found: Floats, nodes: Ints, size: int, column: Floats) -> None:
 
 
 @part
-def _declared(parents: Ints, size: int, inputs: Inputs) -> tuple[float, Declared]:
+def declared_of(parents: Ints, size: int, inputs: Inputs) -> tuple[float, Declared]:
     """Declared configurations of some parents; and of these with one more, by the number of levels of the latter."""
     levels, cards = inputs.card_values, inputs.rows.cards
     q = 1.0
@@ -279,8 +290,8 @@ def _ensure_family(child: int, parents: Ints, size: int, skip: int, problem: Pro
     if m:
         m -= 1
         candidates[0] = members[m]
-    q, declared = _declared(members, m, inputs)
-    if q > _EXACT:
+    q, declared = declared_of(members, m, inputs)
+    if q > EXACT:
         return ASK
     members[m] = child
     found = new_scores(len(out), 1)
@@ -307,8 +318,8 @@ def _ensure_column(child: int, parents: Ints, size: int, wanted: Bools, problem:
     if count == 0:
         return OK
     inputs = problem.inputs
-    q, declared = _declared(parents, size, inputs)
-    if inputs.asks or q > _EXACT:
+    q, declared = declared_of(parents, size, inputs)
+    if inputs.asks or q > EXACT:
         return ASK
     family = new_ints(size + 1)
     for i in range(size):
@@ -316,66 +327,9 @@ def _ensure_column(child: int, parents: Ints, size: int, wanted: Bools, problem:
     family[size] = child
     found = new_scores(scores.shape[0], count)
     call_at(inputs.extend, inputs, family, declared, missing[:count], found, new_scores(0, 0))
-    _write(found, missing, count, scores)
+    write_column(found, missing, count, scores)
     fetch_add(store.used, FAMILIES, count)
     return OK
-
-
-@entry
-def find_roots(zobrist: Words, store: Store) -> Ints:
-    """Places of the columns of all nodes without parents; missing ones are made, for which there must be room."""
-    n = len(zobrist) // 2
-    places, nobody = new_ints(n), new_ints(0)
-    for child in range(n):
-        key = family_key(child, nobody, 0, WHOLE, zobrist)
-        places[child] = make_column(key, store)
-    return places
-
-
-@entry
-def fill_pairs(children: Ints, wanted: Bools, places: Ints, inputs: Inputs, store: Store) -> None:
-    """Score nodes without parents, and with one, both directions of a pair from one table.
-
-    Parameters
-    ----------
-    children : int64 array
-        Each is paired with half of the nodes, those that follow it in a circle: all nodes together make all pairs.
-    wanted : bool array (N, N)
-        ``wanted[i, j]``: the score of j given i is wanted.
-    places : int64 array (N,)
-        Where the column of each node without parents is.
-    inputs : Inputs
-        Of this thread.
-    store : Store
-    """
-    scores, own = store.scores, store.own
-    n, n_criteria = len(places), scores.shape[1]
-    partners, family, nothing = new_ints(n), new_ints(1), new_ints(0)
-    _, declared = _declared(nothing, 0, inputs)
-    alone = new_scores(n_criteria, 1)
-    for j in children:
-        size = 0
-        for step in range(1, n // 2 + 1):
-            i = (j + step) % n
-            opposite = 2 * step == n and j > i  # met already from the other side
-            if not opposite and (wanted[i, j] or wanted[j, i]):
-                partners[size] = i
-                size += 1
-        family[0] = j
-        call_at(inputs.extend, inputs, family, declared, nothing, alone, new_scores(0, 0))
-        for k in range(n_criteria):
-            own[places[j], k] = alone[k, 0]
-        if size == 0:
-            continue
-        found, back = new_scores(n_criteria, size), new_scores(n_criteria, size)
-        call_at(inputs.extend, inputs, family, declared, partners[:size], found, back)
-        for k in range(n_criteria):
-            for m in range(size):
-                i = partners[m]
-                if wanted[i, j]:
-                    scores[places[j], k, i] = found[k, m]
-                if wanted[j, i]:
-                    scores[places[i], k, j] = back[k, m]
 
 
 @entry
@@ -417,4 +371,4 @@ def ensure_at(
 def address_of_ensure(problem: Problem, store: Store) -> int:
     """Address of `ensure` for the arrays of one cache."""
     parents, wanted, out = np.empty(1, dtype=np.int64), np.empty(1, dtype=np.bool_), np.empty(1)
-    return address_of(ensure, 0, parents, 0, 0, wanted, problem, store, out)
+    return address_of(ensure, 0, parents, 0, 0, wanted, problem, store, out, varies=problem.inputs.rows.codes)

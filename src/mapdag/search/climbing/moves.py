@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from mapdag.kernels import Bools, Floats, Words, entry, inner, new_ints
+from mapdag.kernels import Bools, Floats, Words, entry, inner, new_ints, part
 from mapdag.search.climbing.links import Links, can_reverse, contains, list_members
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ class Ground(NamedTuple):
 
     deltas: Floats  # (nodes, nodes) what toggling each arc would add to the score
     bounds: Floats  # (nodes,) no legal addition i -> j is better than bounds[i]
+    exits: Floats  # (nodes,) no deletion or reversal of an arc i -> j is better than exits[i]
     own: Floats  # (nodes,) score of each node's family
     pending: Bools  # (nodes,) whether these are out of date
     links: Links
@@ -52,28 +53,12 @@ def _is_tabu(graph_hash: np.uint64, tabu: Words) -> bool:
     return False
 
 
-@entry
-def best_move(ground: Ground, rules: Rules, tabu: Words, current: np.uint64, baseline: float) -> Step:
-    """Find the best legal move in the order of the columns.
-
-    All additions are scanned, then all deletions, then all reversals, each by start, then by end; a move is taken only
-    if it beats the best so far by more than `TOLERANCE`, so that the first of equals wins. The bounds on additions are
-    tightened here, so that most rows are never looked at.
-
-    Parameters
-    ----------
-    ground : Ground
-    rules : Rules
-    tabu : uint64 array
-        Hashes of graphs not to be visited.
-    current : uint64
-        Hash of the graph.
-    baseline : float
-        What a move has to beat.
-    """
+@part
+def _best_addition(ground: Ground, rules: Rules, tabu: Words, current: np.uint64, baseline: float) -> Step:
+    """Find the best legal addition; the bounds on additions are tightened, so that most rows are never looked at."""
     deltas, bounds = ground.deltas, ground.bounds
-    parents, children, ancestors, n_parents = ground.links
-    allowed, fixed, max_parents = rules
+    parents, _, ancestors, n_parents = ground.links
+    allowed, max_parents = rules.allowed, rules.max_parents
     n = len(deltas)
     kind, start, end, best = NONE, -1, -1, baseline
     for i in range(n):
@@ -92,14 +77,46 @@ def best_move(ground: Ground, rules: Rules, tabu: Words, current: np.uint64, bas
             if delta - best > TOLERANCE and not _is_tabu(current ^ arc_key(i, j), tabu):
                 kind, start, end, best = ADD, i, j, delta
         bounds[i] = legal
+    return Step(kind, start, end, best)
+
+
+@entry
+def best_move(ground: Ground, rules: Rules, tabu: Words, current: np.uint64, baseline: float) -> Step:
+    """Find the best legal move in the order of the columns.
+
+    All additions are scanned, then all deletions, then all reversals, each by start, then by end; a move is taken only
+    if it beats the best so far by more than `TOLERANCE`, so that the first of equals wins. What bounds the moves from
+    each node is tightened here, so that most nodes are never looked at.
+
+    Parameters
+    ----------
+    ground : Ground
+    rules : Rules
+    tabu : uint64 array
+        Hashes of graphs not to be visited.
+    current : uint64
+        Hash of the graph.
+    baseline : float
+        What a move has to beat.
+    """
+    deltas, exits = ground.deltas, ground.exits
+    children, n_parents = ground.links.children, ground.links.n_parents
+    allowed, fixed, max_parents, _ = rules
+    n = len(deltas)
+    kind, start, end, best = _best_addition(ground, rules, tabu, current, baseline)
     members = new_ints(n)
     for i in range(n):
+        if not exits[i] - best > TOLERANCE:
+            continue
+        possible = -np.inf
         for m in range(list_members(children[i], members)):
             j = members[m]
+            possible = max(possible, deltas[i, j], deltas[i, j] + deltas[j, i])
             if not fixed[i, j] and deltas[i, j] - best > TOLERANCE and not _is_tabu(current ^ arc_key(i, j), tabu):
                 kind, start, end, best = DELETE, i, j, deltas[i, j]
+        exits[i] = possible
     for i in range(n):
-        if n_parents[i] >= max_parents:
+        if not exits[i] - best > TOLERANCE or n_parents[i] >= max_parents:
             continue
         for m in range(list_members(children[i], members)):
             j = members[m]

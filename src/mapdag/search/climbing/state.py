@@ -9,6 +9,7 @@ import numpy as np
 
 from mapdag.graphs import DAG
 from mapdag.search.cache.status import CONVERGED
+from mapdag.search.climbing.ahead import with_help
 from mapdag.search.climbing.climb import apply_move, climb
 from mapdag.search.climbing.links import add_arc, can_reverse, no_links
 from mapdag.search.climbing.moves import ADD, DELETE, NONE, REVERSE, TOLERANCE, Ground, Step, arc_key, best_move
@@ -43,11 +44,15 @@ class GraphState:
         self.objective = objective
         self.rules = cache.rules(objective)
         self.desk = cache.desk()
+        self._cache = cache
         self.problem = cache.problem(objective)
+        if self.problem.inputs.work:
+            self.problem = with_help(self.problem, self.desk.store)
         wait_for("climbing", "climb")
         self.ground = Ground(
             deltas=np.full((n, n), -np.inf),
             bounds=np.full(n, np.inf),
+            exits=np.full(n, np.inf),
             own=np.zeros(n),
             pending=np.ones(n, dtype=np.bool_),
             links=no_links(n),
@@ -78,6 +83,7 @@ class GraphState:
         With no moves at all: whether all scores and deltas are up to date.
         """
         trace = np.empty((min(most, _TRACE), 4))
+        self._cache.staff()
         with self.desk.open() as store:
             status, made = climb(_BUDGET, self.ground, self.problem, store, trace)
         steps = [Step(int(kind), int(start), int(end), delta) for kind, start, end, delta in trace[:made].tolist()]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from mapdag.errors import ParameterError
 from mapdag.graphs import DAG
 from mapdag.search.cache import FamilyCache
 from mapdag.search.constraints import Constraints
+from mapdag.tasks import available_cores
 
 if TYPE_CHECKING:
     from mapdag.contracts import Objective
@@ -72,8 +72,8 @@ class Options:
 
     @property
     def n_threads(self) -> int:
-        """Threads to use: as many as there are cores unless told otherwise."""
-        return self.threads or os.cpu_count() or 1
+        """Threads to use: as many as there are cores for this process unless told otherwise."""
+        return self.threads or available_cores()
 
     def make_cache(self, data: Dataset, objectives: list[Objective]) -> FamilyCache:
         """Cache of family scores for some objectives."""

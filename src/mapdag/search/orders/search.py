@@ -90,7 +90,7 @@ class _Search:
         prior = walk.objective.prior
         self._arcwise = prior.is_arcwise
         # What the score has besides the likelihood and the log-odds of the arcs.
-        odds = walk.problem.odds
+        odds = np.broadcast_to(walk.problem.odds, walk.rules.allowed.shape)
         arcs = math.fsum(odds[p, child] for child in range(len(walk.nodes)) for p in walk.start.parent_indices(child))
         self._rest = prior.log_prior(walk.start) - arcs
         fixed = walk.rules.fixed
@@ -160,7 +160,8 @@ class _Search:
         walk = self._walk
         families = [[(x, tuple(members(mask))) for x, mask in enumerate(masks)] for masks in graphs]
         walk.cache.score(family for graph in families for family in graph)
-        odds, row = walk.problem.odds, walk.cache.index(walk.objective)
+        odds = np.broadcast_to(walk.problem.odds, walk.rules.allowed.shape)
+        row = walk.cache.index(walk.objective)
         found = []
         for graph in families:
             scored = no_graph(len(walk.nodes))

@@ -68,11 +68,13 @@ class OrderState:
         n = cache.data.n_columns
         self._before = ground.before
         self._desk = cache.desk()
+        self._staff = cache.staff if alone else lambda: None
         problem = cache.problem(ground.objective, shares=alone)
         if ground.candidates is not None:
             rules = problem.rules
-            allowed = rules.allowed & (ground.candidates | rules.fixed | rules.fixed.T)
-            problem = problem._replace(rules=rules._replace(allowed=allowed))
+            allowed = np.ascontiguousarray(rules.allowed & (ground.candidates | rules.fixed | rules.fixed.T))
+            rules = rules._replace(allowed=allowed, open=allowed.sum(axis=0) == n - 1)
+            problem = problem._replace(rules=rules)
         self._problem = problem
         trees = new_trees(n, cache.data.n_rows, _TREE_NODES * n + 64, 4 * _TREE_NODES * n + 256)
         self._trees = with_address(trees, self._problem, self._desk.store)
@@ -140,6 +142,7 @@ class OrderState:
 
     def advance(self) -> bool | Ask:
         """Go on for a while; tells whether all is done, or what must be fetched first."""
+        self._staff()
         self._trees.work[PAUSE] = self._trees.work[DONE] + _PATIENCE
         with self._desk.open():
             status = explore(*self.arguments())

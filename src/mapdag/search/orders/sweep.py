@@ -95,7 +95,7 @@ def _best_slot(x: int, step: int, order: Order, problem: Problem, store: Store, 
     """
     sequence, nodes = order.sequence, order.nodes
     best, relevant = trees.best, trees.relevant
-    allowed, fixed, _ = problem.rules
+    allowed, fixed = problem.rules.allowed, problem.rules.fixed
     before = no_words(trees.kept.shape[1])
     here = order.position[x]
     for i in range(here):

@@ -25,6 +25,7 @@ from mapdag.search.cache.store import (
     family_key,
     find_column,
     known,
+    odds_of,
 )
 from mapdag.search.climbing.links import contains, flip
 from mapdag.search.climbing.moves import TOLERANCE
@@ -114,7 +115,7 @@ def _grow(child: int, size: int, problem: Problem, store: Store, trees: Trees) -
     fixed, odds, max_parents = problem.rules.fixed, problem.odds, problem.rules.max_parents
     candidate, value, following, parents = trees.candidate, trees.value, trees.following, trees.parents
     wanted, relevant, possible = trees.wanted, trees.relevant, trees.possible
-    n = len(odds)
+    n = len(fixed)
     node, first = trees.used[NODES], trees.used[BRANCHES]
     if node == len(trees.own) or first + n > len(value):
         return CROWDED, -1
@@ -129,7 +130,7 @@ def _grow(child: int, size: int, problem: Problem, store: Store, trees: Trees) -
     trees.work[DONE] += _cost(child, parents, size, wanted, problem.inputs.rows.cards, trees.n_rows)
     prior = 0.0
     for i in range(size):
-        prior += odds[parents[i], child]
+        prior += odds_of(odds, parents[i], child)
     here = scores[problem.row] + prior
     last = first
     if size < max_parents:
@@ -139,7 +140,7 @@ def _grow(child: int, size: int, problem: Problem, store: Store, trees: Trees) -
                 continue
             if column[c] > -np.inf:
                 flip(possible[node], c)
-            score = column[c] + prior + odds[c, child]
+            score = column[c] + prior + odds_of(odds, c, child)
             if not (score - here > TOLERANCE or fixed[c, child]):
                 continue
             rank = np.inf if fixed[c, child] else score
@@ -165,7 +166,7 @@ def _shrink(node: int, child: int, size: int, problem: Problem, store: Store, tr
     here = trees.own[node]
     prior = 0.0
     for i in range(size):
-        prior += odds[parents[i], child]
+        prior += odds_of(odds, parents[i], child)
     scores = new_floats(store.scores.shape[1])
     while size:
         found, drop = here - TOLERANCE, -1
@@ -175,13 +176,13 @@ def _shrink(node: int, child: int, size: int, problem: Problem, store: Store, tr
             status = ensure_at(child, parents, size, i, trees.wanted, problem, store, scores)
             if status != OK:
                 return status
-            score = scores[problem.row] + prior - odds[parents[i], child]
+            score = scores[problem.row] + prior - odds_of(odds, parents[i], child)
             if score > found:
                 found, drop = score, i
         if drop < 0:
             break
         here = found
-        prior -= odds[parents[drop], child]
+        prior -= odds_of(odds, parents[drop], child)
         size -= 1
         for i in range(drop, size):
             parents[i] = parents[i + 1]
