@@ -211,11 +211,9 @@ def tabulate(codes: Codes, numbered: Cells, candidates: Ints, cards: Ints) -> Co
         r = cards[candidates[t]]
         start, cell = starts[t], 0
         for j in range(len(configuration_ends)):
-            total = totals[place : place + r]
             while cell < configuration_ends[j]:
-                mine = cells[start : start + r]
                 for m in range(r):
-                    total[m] += mine[m]
+                    totals[place + m] += cells[start + m]
                 start += r
                 cell += 1
             place += r
@@ -226,10 +224,15 @@ def tabulate(codes: Codes, numbered: Cells, candidates: Ints, cards: Ints) -> Co
 
 
 @inner
-def _count_cell(codes: Codes, rows: RowNumbers, weights: Counts | None, local: Counts, seen: Ints) -> int:
-    """Count the levels of `codes` among `rows` into `local`; `seen` gets the levels that occur."""
+def _count_cell(
+    codes: Codes, rows: RowNumbers, begin: int, end: int, weights: Counts | None, local: Counts, seen: Ints
+) -> int:
+    """Count the levels of `codes` among ``rows[begin:end]`` into `local`; `seen` gets the levels that occur.
+
+    A view of these rows would be counted among the owners of `rows`, by all threads, cell by cell.
+    """
     found = 0
-    for i in range(len(rows)):
+    for i in range(begin, end):
         m = codes[rows[i]]
         if local[m] == 0:
             seen[found] = m
@@ -282,7 +285,7 @@ def count_sorted(
             n_met = 0
             while group < configuration_ends[j]:
                 end = group_ends[group]
-                found = _count_cell(x, rows[row:end], weights, local, seen)
+                found = _count_cell(x, rows, row, end, weights, local, seen)
                 for i in range(found):
                     m = seen[i]
                     if total[m] == 0:

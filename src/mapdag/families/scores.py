@@ -95,7 +95,7 @@ class FamilyScores:
         self._recipes = [recipe for recipe in recipes if recipe is not None]
         self.threads = threads
         self._names = data.names
-        self._helpers = 0
+        self._helpers, self._ticket = 0, 1
         self._lock = threading.Lock()
 
     @property
@@ -155,28 +155,37 @@ class FamilyScores:
         return new_crew(threads, engine.n_rows, engine.n_nodes, len(self.likelihoods), levels, requests, room)
 
     def staff(self) -> None:
-        """Send as many threads as there may be to help compiled code; they leave when there is nothing to do."""
+        """Send as many threads as there may be to help compiled code; they leave after a long wait."""
         from mapdag.families.crew import OPEN
 
         with self._lock:
             missing, self._helpers = self.threads - 1 - self._helpers, self.threads - 1
-        self.crew.board[OPEN] = 1
+            self.crew.board[OPEN] = self._ticket
         for _ in range(missing):
-            pool(self.threads).submit(self._help)
+            pool(self.threads).submit(self._help, self._ticket)
 
-    def _help(self) -> None:
+    def dismiss(self) -> None:
+        """Let the threads go that `staff` has sent."""
+        from mapdag.families.crew import OPEN
+
+        with self._lock:
+            self.crew.board[OPEN] = 0
+            self._ticket += 1  # who is still on the way out does not count any more
+            self._helpers = 0
+
+    def _help(self, ticket: int) -> None:
         try:
-            self._serve(self.crew)
+            self._serve(self.crew, ticket)
         finally:
             with self._lock:
-                self._helpers -= 1
+                self._helpers -= ticket == self._ticket
 
-    def _serve(self, crew: Crew) -> None:
+    def _serve(self, crew: Crew, ticket: int) -> None:
         from mapdag.families.crew import FAILED
         from mapdag.families.work import serve
 
         try:
-            serve(self.inputs(crew))
+            serve(ticket, self.inputs(crew))
         except BaseException:
             crew.board[FAILED] = 1  # what it has taken will not be done
             raise
@@ -249,7 +258,7 @@ class FamilyScores:
             post(i, inputs, each.family, each.declared, each.candidates, first, i < SLOTS and size > 1)
             first += size
         crew.board[OPEN] = 1
-        sent = [pool(self.threads).submit(self._serve, crew) for _ in range(self.threads - 1)]
+        sent = [pool(self.threads).submit(self._serve, crew, 1) for _ in range(self.threads - 1)]
         work(len(asked), inputs)
         crew.board[OPEN] = 0
         for helper in sent:

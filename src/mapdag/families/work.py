@@ -287,11 +287,11 @@ def work(requests: int, inputs: Inputs) -> None:
 
 
 @entry
-def serve(inputs: Inputs) -> None:
-    """Help with whatever is posted, as long as helpers are wanted and there is not too long a wait."""
+def serve(ticket: int, inputs: Inputs) -> None:
+    """Help with whatever is posted, as long as helpers with this ticket are wanted and the wait is not too long."""
     board = inputs.crew.board
     looks = 0
-    while look(board, OPEN) and is_patient(looks):
+    while look(board, OPEN) == ticket and is_patient(looks):
         if look(board, LEFT) > 0:
             call_at(inputs.work, 0, inputs)
             looks = 0

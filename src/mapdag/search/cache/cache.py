@@ -138,6 +138,11 @@ class FamilyCache:
         if self._helped:
             self._scores.staff()
 
+    def dismiss(self) -> None:
+        """Let these threads go."""
+        if self._helped:
+            self._scores.dismiss()
+
     @property
     def families(self) -> int:
         """Families counted so far."""

@@ -89,6 +89,8 @@ class GraphState:
         steps = [Step(int(kind), int(start), int(end), delta) for kind, start, end, delta in trace[:made].tolist()]
         for step in steps:
             self._follow(step)
+        if status == CONVERGED and most:
+            self._cache.dismiss()
         self.desk.help(status)
         return bool(status == CONVERGED), steps
 

@@ -135,6 +135,7 @@ class Walk:
 
     def result(self) -> Result:
         """Return the best graph, its score added up anew from its families."""
+        self.cache.dismiss()
         found = make_result(self.best(), self.objective, self.cache, self.watch, families=0, trace=self.trace)
         return replace(found, families=self.cache.families - self._families_before)  # those of the result included
 

@@ -68,7 +68,7 @@ class OrderState:
         n = cache.data.n_columns
         self._before = ground.before
         self._desk = cache.desk()
-        self._staff = cache.staff if alone else lambda: None
+        self._helped = cache if alone else None
         problem = cache.problem(ground.objective, shares=alone)
         if ground.candidates is not None:
             rules = problem.rules
@@ -142,10 +142,13 @@ class OrderState:
 
     def advance(self) -> bool | Ask:
         """Go on for a while; tells whether all is done, or what must be fetched first."""
-        self._staff()
+        if self._helped is not None:
+            self._helped.staff()
         self._trees.work[PAUSE] = self._trees.work[DONE] + _PATIENCE
         with self._desk.open():
             status = explore(*self.arguments())
+        if self._helped is not None and status == CONVERGED:
+            self._helped.dismiss()
         if status == CROWDED:
             self._trees = larger_trees(self._trees, 3 * len(self._trees.own), 3 * len(self._trees.value))
         elif status == ASK:
