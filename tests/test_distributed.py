@@ -26,11 +26,15 @@ dd = pytest.importorskip("dask.dataframe")
 @pytest.fixture(scope="module")
 def cluster():
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    with distributed.LocalCluster(
+    cluster = distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL
-    ) as cluster:
-        yield cluster
-        settle(cluster)
+    )
+    yield cluster
+    settle(cluster)
+    try:
+        cluster.close()
+    except KeyError:  # at the very end, Dask may stumble over workers that were killed: all is closed by then
+        cluster.status = distributed.core.Status.closed
 
 
 @pytest.fixture(scope="module")
