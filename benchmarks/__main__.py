@@ -18,7 +18,18 @@ from harness.script import parser, progress, settings_of
 #: In the order of the page. Reading comes last: nothing else depends on it.
 SCRIPTS = ("peers", "families", "scaling", "memory", "startup", "roofline", "reading")
 #: Those that compare with another version, or measure quality, and take minutes to hours: only by name.
-LONG = ("versions", "support", "one_answer", "first_minutes", "prediction", "inference", "search")
+LONG = (
+    "versions",
+    "support",
+    "one_answer",
+    "first_minutes",
+    "prediction",
+    "inference",
+    "cores",
+    "scan",
+    "search",
+    "workers",
+)
 KNOWN = (*SCRIPTS, *LONG)
 
 

@@ -1,9 +1,11 @@
 """Settings and fixtures shared by all tests."""
 
+import atexit
 import os
 import shutil
 import signal
 import sys
+import tempfile
 import warnings
 
 import pytest
@@ -12,6 +14,8 @@ from hypothesis import HealthCheck, settings
 signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background, shells have it ignored
 os.environ["MAPDAG_WARM_UP"] = "0"  # workers compile what they need themselves
 os.environ["MAPDAG_QUIET"] = "1"  # and do so silently
+os.environ["MAPDAG_CACHE"] = tempfile.mkdtemp(prefix="mapdag-cache-")  # not the user's own
+atexit.register(shutil.rmtree, os.environ["MAPDAG_CACHE"], ignore_errors=True)
 
 # Numba compiles on first use, so the first example of a test can take seconds: no deadline. Examples are derandomised:
 # a failure must be the same on every machine.

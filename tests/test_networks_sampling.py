@@ -70,7 +70,7 @@ def test_the_same_rows_come_out_whatever_the_blocks_and_threads(monkeypatch):
         assert {part.n_rows for part in parts[:-1]} <= {block}
         assert np.array_equal(np.concatenate([part.codes for part in parts], axis=1), whole.codes[:, :n])
     assert np.array_equal(net.sample(100, seed=7).codes, whole.codes[:, :100])
-    monkeypatch.setattr(draws, "_cpus", lambda: 1)
+    monkeypatch.setattr(draws, "divide", lambda threads, tasks: (1,))
     monkeypatch.setattr(draws, "_ROWS", 6)
     assert net.sample(9001, seed=7) == whole
 

@@ -28,7 +28,7 @@ def test_an_unknown_name_is_an_attribute_error():
 
 
 def test_importing_the_package_loads_nothing_heavy():
-    heavy = ("numba", "polars", "pandas", "scipy", "rich", "typer", "igraph", "matplotlib", "sklearn")
+    heavy = ("numba", "polars", "pandas", "scipy", "rich", "typer", "igraph", "matplotlib", "sklearn", "dask")
     code = (
         "import mapdag, sys; mapdag.MU(c=1) + mapdag.BDs(); mapdag.DAG(['A', 'B']);"
         f"print([m for m in {heavy} if m in sys.modules])"

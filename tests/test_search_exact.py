@@ -311,3 +311,28 @@ def test_twenty_nodes(objective):
     few = md.learn(data, objective, search="exact", max_parents=3)
     assert few.score <= result.score + 1e-9
     assert md.best_dags(data, objective, k=2, max_parents=3)[0].score == pytest.approx(few.score, rel=1e-12)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("goal", ["MU(c=1)+BDs(1)", "qNML", "BIC", "BDeu(10)"])
+def test_parts_and_layers_change_nothing(goal, threads, monkeypatch):
+    """Many small parts of families and stretches of sets, shared among threads, give what one of each gives."""
+    data = md.network("asia").sample(300, seed=2)
+    options = {"forbidden": [("dysp", "asia"), ("xray", "tub")], "required": [("either", "xray")], "max_parents": 4}
+
+    def everything():
+        exact = md.learn(data, goal, search="exact", threads=threads, **options)
+        ranked = md.best_dags(data, goal, k=8, threads=threads, **options)
+        posteriors = [
+            md.arc_posteriors(data, goal, over=over, threads=threads, **options) for over in ("orders", "dags")
+        ]
+        scores = [exact.score, *(each.score for each in ranked)]
+        return [exact.dag, *(each.dag for each in ranked)], scores, [each.probabilities.tolist() for each in posteriors]
+
+    whole = everything()
+    monkeypatch.setattr(lattice, "_PART", 16)
+    monkeypatch.setattr(lattice, "_STRETCH", 4)
+    monkeypatch.setattr(lattice, "_SHORTEST", 3)
+    assert len(lattice.layers(8)) == 6
+    assert sorted(each for layer in lattice.layers(8) for each in layer) == [(i, i + 8) for i in range(0, 256, 8)]
+    assert everything() == whole

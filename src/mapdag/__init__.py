@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from mapdag.contracts import Likelihood, Objective, Prior
     from mapdag.counts import Counter, CountTable
     from mapdag.crossvalidation import CrossValidation, cross_validate
-    from mapdag.data import Check, Cuts, Dataset, check, discretize, read
+    from mapdag.data import Check, Cuts, Dataset, ScannedDataset, check, discretize, read, scan
     from mapdag.graphs import (
         CPDAG,
         DAG,
@@ -87,6 +87,7 @@ __all__ = [
     "Objective",
     "Prior",
     "Result",
+    "ScannedDataset",
     "Score",
     "Support",
     "U",
@@ -124,6 +125,7 @@ __all__ = [
     "read_graph",
     "read_network",
     "report",
+    "scan",
     "score",
     "shd",
     "tabu",
@@ -138,7 +140,7 @@ _HOME = {
     "mapdag.contracts": "Likelihood Objective Prior",
     "mapdag.counts": "CountTable Counter",
     "mapdag.crossvalidation": "CrossValidation cross_validate",
-    "mapdag.data": "Check Cuts Dataset check discretize read",
+    "mapdag.data": "Check Cuts Dataset ScannedDataset check discretize read scan",
     "mapdag.graphs": "CPDAG DAG Comparison compare hamming meek_closure n_dags random_dag shd uniform_dag",
     "mapdag.io": "from_networkx from_pgmpy from_pyagrum read_arcs read_graph read_network write_graph write_network "
     "write_table",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -19,13 +20,17 @@ from mapdag.predictions import Metrics, evaluate
 from mapdag.progress import OnCount, shown
 from mapdag.public import public
 from mapdag.search import Plan, SearchOptions
+from mapdag.search.frame.memory import tables_that_fit
 from mapdag.tables import Column, Table, Tabular
+from mapdag.tasks import run_tasks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Unpack
 
     from mapdag.contracts import Objective
+    from mapdag.data.preparation import Prepared
+    from mapdag.tasks import Lane
 
     Floats = NDArray[np.float64]
     Counts = NDArray[np.int64] | NDArray[np.float64]
@@ -126,6 +131,7 @@ def cross_validate(
     seed: int = 0,
     alpha: float = 1.0,
     threads: int | None = None,
+    cluster: Any = None,
     progress: OnCount | bool | None = None,
     **options: Unpack[SearchOptions],
 ) -> CrossValidation:
@@ -145,7 +151,9 @@ def cross_validate(
     alpha : float
         Imaginary sample size of the parameters' estimates.
     threads : int, optional
-        As in `learn`.
+        As many as there are cores unless given. Folds are done side by side; where there are fewer, they share them.
+    cluster : optional
+        Where to do it instead, as in `bootstrap`.
     progress : bool or callable
         True shows a bar; a function is called with the number of folds done and all of them.
     **options
@@ -167,29 +175,94 @@ def cross_validate(
     check_whole("folds", folds, least=2)
     reading, searching = split_options(options)
     plan = Plan.make(**searching, seed=seed, threads=threads, catch_interrupt=False)
-    scores = np.empty((len(goals), folds))
-    arcs = np.empty((len(goals), folds), dtype=np.int64)
-    rows = np.empty(folds)
-    predictions: list[list[Metrics]] = [[] for _ in goals]
+    found: list[list[_Held]] = [[]] * folds  # by fold, one for each objective
     with shown(progress, lambda bar: bar.counter("folds")) as tell:
-        for held_out, (train, test) in enumerate(_parts(data, reading, target, folds, np.random.default_rng(seed))):
-            rows[held_out] = test.total
-            for i, result in enumerate(plan.run(train, goals)):
-                network = fit(result.dag, train, alpha=alpha)
-                scores[i, held_out] = network.log_likelihood(test)
-                arcs[i, held_out] = result.dag.n_arcs
-                if target is not None:
-                    predictions[i].append(evaluate(network, test, target))
-            if tell is not None:
-                tell(held_out + 1, folds)
-    found = () if target is None else tuple(map(tuple, predictions))
-    return CrossValidation(goals, scores, arcs, rows, target, found)
+        job = _job(data, reading, target, _Learning(goals, plan, alpha), np.random.default_rng(seed), folds)
+        plan.check(job.table.names, goals)
+        most = tables_that_fit(job.table)
+        tasks = run_tasks(job, folds, what="fold", threads=threads, most=most, cluster=cluster)
+        with closing(tasks) as held:
+            for done, (number, each) in enumerate(held, 1):
+                found[number] = each
+                if tell is not None:
+                    tell(done, folds)
+    by_goal = [[fold[i] for fold in found] for i in range(len(goals))]
+    return CrossValidation(
+        goals,
+        np.array([[each.log_likelihood for each in row] for row in by_goal]),
+        np.array([[each.n_arcs for each in row] for row in by_goal], dtype=np.int64),
+        np.array([each.rows for each in by_goal[0]]),
+        target,
+        () if target is None else tuple(tuple(each.metrics for each in row if each.metrics) for row in by_goal),
+    )
 
 
-def _parts(
-    data: Any, reading: dict[str, Any], target: str | None, folds: int, rng: np.random.Generator
-) -> Iterator[tuple[Dataset, Dataset]]:
-    """Give the rest and the fold, for each fold; where cuts are to be chosen, the rest alone decides.
+@dataclass(frozen=True)
+class _Held:
+    """What one objective makes of the rows of a fold."""
+
+    log_likelihood: float
+    n_arcs: int
+    rows: float
+    metrics: Metrics | None
+
+
+@dataclass(frozen=True)
+class _Learning:
+    """How to learn from a part of the rows."""
+
+    goals: tuple[Objective, ...]
+    plan: Plan
+    alpha: float
+
+
+@dataclass(frozen=True)
+class _Folds:
+    """What all folds share.
+
+    Attributes
+    ----------
+    table : Dataset
+    prepared : Prepared, optional
+        The table before it is cut, where the rest of each fold is to decide on the cuts.
+    dealt : int64 array (rows,) or (folds, rows)
+        The fold of each row; or how much of it goes to each fold.
+    """
+
+    table: Dataset
+    prepared: Prepared | None
+    dealt: NDArray[np.int64]
+    target: str | None
+    learning: _Learning
+
+    def do(self, number: int, lane: Lane) -> list[_Held]:
+        """Learn from all rows but those of a fold, and look at these."""
+        learning = self.learning
+        train, test = self._parts(number)
+        plan = learning.plan.changed(threads=lane.threads, cancel=lane.cancel)
+        found = []
+        for result in plan.run(train, learning.goals, checked=True):
+            network = fit(result.dag, train, alpha=learning.alpha)
+            metrics = None if self.target is None else evaluate(network, test, self.target)
+            found.append(_Held(network.log_likelihood(test), result.dag.n_arcs, test.total, metrics))
+        return found
+
+    def _parts(self, number: int) -> tuple[Dataset, Dataset]:
+        """Give the rest and the fold."""
+        table, dealt = self.table, self.dealt
+        each = np.ones(table.n_rows, dtype=np.int64) if table.weights is None else table.weights
+        mine = each * (dealt == number) if dealt.ndim == 1 else dealt[number]
+        rest = each - mine
+        if self.prepared is not None:
+            with unsaid():  # of the whole table it was said; and rows beyond the ends are to be expected
+                table = self.prepared.dataset(rest)
+        return _part(table, rest), _part(table, mine)
+
+
+def _job(
+    data: Any, reading: dict[str, Any], target: str | None, learning: _Learning, rng: np.random.Generator, folds: int
+) -> _Folds:
+    """Read the table and deal its rows; where cuts are to be chosen, each rest alone will decide.
 
     But not on those of the target: what is predicted is the same in all folds.
     """
@@ -200,15 +273,11 @@ def _parts(
         table.index(target)  # an unknown name is refused before the work begins
         if prepared is not None and target in table.cuts:
             prepared = prepared.with_cuts(Cuts({target: table.cuts[target]}))
-    for rest, fold in _deal(table, folds, rng):
-        if prepared is not None:
-            with unsaid():  # of the whole table it was said; and rows beyond the ends are to be expected
-                table = prepared.dataset(rest)
-        yield _part(table, rest), _part(table, fold)
+    return _Folds(table, prepared, _deal(table, folds, rng), target, learning)
 
 
-def _deal(data: Dataset, folds: int, rng: np.random.Generator) -> Iterator[tuple[Counts, Counts]]:
-    """Deal the observations into folds: how much each row counts in the rest, and in the fold.
+def _deal(data: Dataset, folds: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Deal the observations into folds: the fold of each row, or how much of it goes to each fold.
 
     A row that stands for several observations (whole weights) is split between folds; one with a fractional weight is
     not.
@@ -216,20 +285,16 @@ def _deal(data: Dataset, folds: int, rng: np.random.Generator) -> Iterator[tuple
     if data.weights is None or data.weights.dtype.kind == "f":
         if folds > data.n_rows:
             raise ParameterError(f"folds must not exceed the number of rows ({data.n_rows}), got {folds}")
-        each = np.ones(data.n_rows, dtype=np.int64) if data.weights is None else data.weights
-        fold = rng.permutation(np.arange(data.n_rows) % folds)
-        for held_out in range(folds):
-            yield each * (fold != held_out), each * (fold == held_out)
-        return
+        return rng.permutation(np.arange(data.n_rows) % folds)
     if folds > data.total:
         raise ParameterError(f"folds must not exceed the number of observations ({data.total}), got {folds}")
-    weights = data.weights.astype(np.int64)
-    left = weights.copy()
-    for held_out in range(folds):
-        size = (int(data.total) - held_out - 1) // folds + 1  # the first folds get one more where they are not even
-        mine = rng.multivariate_hypergeometric(left, size, method="marginals")
+    left = data.weights.astype(np.int64)
+    dealt = np.empty((folds, data.n_rows), dtype=np.int64)
+    for fold, mine in enumerate(dealt):
+        size = (int(data.total) - fold - 1) // folds + 1  # the first folds get one more where they are not even
+        mine[:] = rng.multivariate_hypergeometric(left, size, method="marginals")
         left -= mine
-        yield weights - mine, mine
+    return dealt
 
 
 def _part(data: Dataset, counts: Counts) -> Dataset:

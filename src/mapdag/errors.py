@@ -13,6 +13,7 @@
     ├── FileError (OSError)           a file that cannot be opened or written; names the path and the reason
     ├── StudyError                    results of a study that cannot be continued or put together
     ├── CapacityError                 the request needs more memory or time than is sensible
+    ├── ClusterError                  machines that cannot be reached or used, or that were lost
     └── MissingExtraError (ImportError)  an optional package is needed; says how to install it
 
     MapdagWarning (UserWarning)       the result is right, but probably not what was meant
@@ -228,6 +229,10 @@ class StudyError(MapdagError):
 
 class CapacityError(MapdagError):
     """The request needs more memory or time than is sensible."""
+
+
+class ClusterError(MapdagError):
+    """A cluster cannot be reached or used, or lost what it was given."""
 
 
 class MissingExtraError(MapdagError, ImportError):

@@ -36,6 +36,8 @@ class Call:
         The warnings so far.
     mute : bool
         Whether nothing more is to be said.
+    kept : list, optional
+        Where warnings go that are to be said elsewhere.
     """
 
     filename: str
@@ -44,10 +46,7 @@ class Call:
     registry: dict[Any, Any] = field(repr=False)
     said: set[str] = field(default_factory=set, repr=False)
     mute: bool = False
-
-    def join(self) -> None:
-        """Let what this thread does be part of the call; threads do not know who started them."""
-        _current.set(self)
+    kept: list[tuple[Any, ...]] | None = field(default=None, repr=False)
 
 
 _current: ContextVar[Call | None] = ContextVar("call", default=None)
@@ -78,12 +77,26 @@ def unsaid() -> Iterator[None]:
         _current.reset(token)
 
 
+@contextmanager
+def heard() -> Iterator[list[tuple[Any, ...]]]:
+    """Keep the parts of warnings as long as this lasts, each once, so that they can be said on another machine."""
+    kept: list[tuple[Any, ...]] = []
+    token = _current.set(replace(_call(), kept=kept))
+    try:
+        yield kept
+    finally:
+        _current.reset(token)
+
+
 def warn(*parts: Any) -> None:
     """Warn of a result that is right but probably not what was meant; a message is made of parts, see `Message`."""
     call = _current.get() or _call()
     message = MapdagWarning(*parts)
     if not call.mute and str(message) not in call.said:
         call.said.add(str(message))
+        if call.kept is not None:
+            call.kept.append(parts)
+            return
         warnings.warn_explicit(message, None, call.filename, call.line, call.module, call.registry)
 
 

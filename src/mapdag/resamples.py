@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-import os
-import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,12 +14,13 @@ from mapdag.checks import check_whole
 from mapdag.data import as_dataset, split_options
 from mapdag.errors import CycleError, ParameterError
 from mapdag.graphs import DAG
-from mapdag.notices import said_once
 from mapdag.objective import DEFAULT, parse
 from mapdag.progress import OnCount, shown
 from mapdag.public import public
 from mapdag.search import Plan, SearchOptions
+from mapdag.search.frame.memory import tables_that_fit
 from mapdag.tables import SHOWN, Column, Table, Tabular
+from mapdag.tasks import run_tasks
 from mapdag.wording import plural
 
 if TYPE_CHECKING:
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
 
     from mapdag.contracts import Likelihood, Objective
     from mapdag.data import Dataset
+    from mapdag.tasks import Lane
 
     Floats = NDArray[np.float64]
 
@@ -159,6 +159,7 @@ def bootstrap(
     R: int = 200,  # noqa: N803 - the name every textbook uses
     seed: int = 0,
     threads: int | None = None,
+    cluster: Any = None,
     progress: OnCount | bool | None = None,
     **options: Unpack[SearchOptions],
 ) -> Bootstrap:
@@ -171,9 +172,12 @@ def bootstrap(
     R : int
         Number of resamples.
     seed : int
-        Each resample has its own stream of random numbers: the result does not depend on the number of threads.
+        Each resample has its own stream of random numbers: the result does not depend on who does it.
     threads : int, optional
         Resamples to learn from at a time; as many as there are cores unless given.
+    cluster : optional
+        Where to do it instead: the address of a scheduler of Dask, a client of it, or a number of processes to be
+        started on this machine.
     progress : bool or callable
         True shows a bar; a function is called with the number of resamples done and R.
     **options
@@ -192,27 +196,21 @@ def bootstrap(
     <DAG [rain][moon][wet|rain]>
     """
     check_whole("R", R, least=1)
-    workers = check_whole("threads", threads or os.cpu_count() or 1, least=1)
     reading, searching = split_options(options)
     goal = parse(objective)
-    cancel = threading.Event()
-    plan = Plan.make(**searching, seed=seed, threads=1).changed(cancel=cancel)
-    with said_once() as call, shown(progress, lambda bar: bar.counter("resamples")) as tell:
+    plan = Plan.make(**searching, seed=seed, threads=threads)
+    with shown(progress, lambda bar: bar.counter("resamples")) as tell:
         table = as_dataset(data, **reading)
-        streams = np.random.SeedSequence(seed).spawn(R)
+        plan.check(table.names, [goal])
         total = np.zeros((table.n_columns, table.n_columns), dtype=np.int64)
-        pool = ThreadPoolExecutor(min(workers, R), initializer=call.join)
-        try:
-            jobs = pool.map(lambda stream: _halves(resample(table, stream), goal, plan, stream), streams)
-            for done, halves in enumerate(jobs, 1):
+        job = _Resamples(table, goal, plan, seed)
+        most = tables_that_fit(table)
+        tasks = run_tasks(job, R, what="resample", threads=threads, most=most, cluster=cluster)
+        with closing(tasks) as found:
+            for done, (_, halves) in enumerate(found, 1):
                 total += halves
                 if tell is not None:
                     tell(done, R)
-        except BaseException:
-            cancel.set()  # those that are running
-            raise
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
     return Bootstrap(table.names, goal, R, total)
 
 
@@ -226,9 +224,20 @@ def resample(data: Dataset, stream: np.random.SeedSequence) -> Dataset:
     return type(data)(data.names, data.levels, data.codes[:, drawn], times[drawn])
 
 
-def _halves(data: Dataset, objective: Objective, plan: Plan, stream: np.random.SeedSequence) -> NDArray[np.int64]:
-    """Arcs of the class learned from one resample, as constraints direct them: 2 where i -> j, 1 where i - j."""
-    seed = int(stream.generate_state(1)[0])
-    learned = plan.changed(seed=seed).run(data, [objective])[0]
-    adjacency = learned.identified.to_adjacency().astype(np.int64)
-    return adjacency * np.where(adjacency.T > 0, 1, 2)
+@dataclass(frozen=True)
+class _Resamples:
+    """What all resamples share."""
+
+    data: Dataset
+    objective: Objective
+    plan: Plan
+    seed: int
+
+    def do(self, number: int, lane: Lane) -> NDArray[np.uint8]:
+        """Learn from one resample: arcs of the class as constraints direct them, 2 where i -> j, 1 where i - j."""
+        stream = np.random.SeedSequence(self.seed, spawn_key=(number,))
+        seed = int(stream.generate_state(1)[0])
+        plan = self.plan.changed(seed=seed, threads=lane.threads, cancel=lane.cancel)
+        learned = plan.run(resample(self.data, stream), [self.objective], checked=True)[0]
+        adjacency = learned.identified.to_adjacency()
+        return np.where(adjacency & adjacency.T, 1, 2 * adjacency).astype(np.uint8)

@@ -12,6 +12,7 @@ from mapdag.cli.options import (  # noqa: TC001 - typer looks at them
     Json,
     Levels,
     MissingValue,
+    Scan,
     Separator,
     Weights,
 )
@@ -26,6 +27,7 @@ def check(
     missing_value: MissingValue = [],  # noqa: B006 - typer copies it
     separator: Separator = None,
     encoding: Encoding = None,
+    scan: Scan = False,
     json: Json = False,
 ) -> None:
     """Look at a table: what each column is, and what to do about it.
@@ -40,6 +42,7 @@ def check(
         missing_values=missing_value,
         separator=separator,
         encoding=encoding,
+        scan=scan,
     )
     if json:
         print_json(found.to_dict())

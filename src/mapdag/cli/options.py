@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
@@ -26,7 +27,12 @@ def option(name: str, metavar: str, explanation: str) -> Any:
     return typer.Option(name, metavar=metavar, help=explanation)
 
 
-Data: TypeAlias = Annotated[str, typer.Argument(metavar="DATA", help="A table: CSV, TSV, Parquet or Arrow.")]
+Data: TypeAlias = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATA", help="A table: CSV, TSV, Parquet or Arrow; a folder, or a pattern in quotes, of such files."
+    ),
+]
 Network: TypeAlias = Annotated[
     str,
     typer.Argument(
@@ -48,6 +54,10 @@ MissingValue: TypeAlias = Annotated[
 ]
 Separator: TypeAlias = Annotated[str | None, option("--separator", "C", "Between the fields of a text.")]
 Encoding: TypeAlias = Annotated[str | None, option("--encoding", "NAME", "Encoding of a text file.")]
+Scan: TypeAlias = Annotated[
+    bool,
+    typer.Option("--scan", help="Pack the table into files and count it from there: for tables larger than memory."),
+]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one machine-readable object.")]
 Out: TypeAlias = Annotated[
     str | None,
@@ -68,6 +78,9 @@ OutGraph: TypeAlias = Annotated[
     ),
 ]
 Report: TypeAlias = Annotated[str | None, option("--report", "FILE", "Write a page to look at in a browser: .html.")]
+Scheduler: TypeAlias = Annotated[
+    str | None, option("--scheduler", "ADDRESS", "Of a cluster of Dask, whose workers do the work.")
+]
 Seed: TypeAlias = Annotated[int, option("--seed", "S", "Seed of whatever is random.")]
 
 
@@ -83,11 +96,14 @@ class ReadTable:
         The network that declares levels.
     options : mapping
         The other options of `mapdag.read`.
+    scanned : bool
+        Whether to leave its rows in files.
     """
 
     source: str | bytes
     like: str | None
     options: ReadingOptions
+    scanned: bool = False
 
     @property
     def name(self) -> str | None:
@@ -100,12 +116,18 @@ class ReadTable:
         return {**self.options, "like": declared if self.like is None else load_network(self.like)}
 
     def __call__(self, network: BayesianNetwork | None = None) -> Dataset:
-        """Read the table."""
-        return md.read(self.source, **self.reading(network))
+        """Read the table, or scan it: several files are scanned in any case."""
+        from mapdag.data import as_dataset
+
+        return (md.scan if self.scanned else as_dataset)(self.source, **self.reading(network))
 
 
 #: Gives the options of `mapdag.learn` for a table.
 SearchFor: TypeAlias = Callable[["Dataset"], dict[str, Any]]
+
+
+#: Where independent tasks are done: the address of a scheduler, a number of processes, or here.
+Cluster: TypeAlias = str | int | None
 
 
 def table_options(  # noqa: PLR0917 - typer calls it by keyword
@@ -136,6 +158,7 @@ def table_options(  # noqa: PLR0917 - typer calls it by keyword
     ] = None,
     separator: Separator = None,
     encoding: Encoding = None,
+    scan: Scan = False,
 ) -> ReadTable:
     """Make the function that reads the table a command works on."""
     if levels is not None and like is not None:
@@ -154,7 +177,7 @@ def table_options(  # noqa: PLR0917 - typer calls it by keyword
     }
     path = Path(data)
     is_pipe = path.exists() and not path.is_file() and not path.is_dir()  # which can be read only once
-    return ReadTable(path.read_bytes() if is_pipe else data, like, options)
+    return ReadTable(path.read_bytes() if is_pipe else data, like, options, scan)
 
 
 def _methods(given: list[str]) -> Any:
@@ -216,6 +239,40 @@ def search_options(  # noqa: PLR0917 - same
         return found | {name: value for name, value in special.items() if value is not None}
 
     return collect
+
+
+def cluster_options(
+    scheduler: Scheduler = None,
+    workers: Annotated[
+        int | None, option("--workers", "N", "Processes to start on this machine, for independent tasks.")
+    ] = None,
+) -> Cluster:
+    """Say where independent tasks are done: a cluster as `mapdag.cluster.connect` takes it, or nowhere but here."""
+    return one_cluster(scheduler, workers)
+
+
+def one_cluster(scheduler: str | None, workers: int | None) -> Cluster:
+    """Return the one of two ways to name a cluster that was given."""
+    if scheduler is not None and workers is not None:
+        raise MapdagError("--scheduler and --workers both say who does the work: give one of them")
+    if workers is not None and workers < 1:
+        raise MapdagError(f"--workers must be a whole number of at least 1, got {workers}")
+    return workers if scheduler is None else scheduler
+
+
+@contextmanager
+def read_on(cluster: Cluster, read_table: ReadTable) -> Iterator[Dataset]:
+    """Give the table of a command: read here, or by the workers of a cluster, where its rows stay."""
+    if cluster is None:
+        yield read_table()
+        return
+    from mapdag.cluster import connect
+
+    if isinstance(read_table.source, bytes):
+        raise MapdagError("the workers of a cluster read files, not what comes through a pipe: give its path")
+    options: Any = read_table.reading()
+    with connect(cluster) as client, client.as_current():
+        yield md.scan(read_table.source, engine=client, **options)
 
 
 def takes(**groups: Callable[..., Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:

@@ -11,6 +11,7 @@ import mapdag as md
 from mapdag.cli.options import (
     DEFAULT_SCORE,
     DEFAULT_SCORES,
+    Cluster,
     Json,
     Out,
     OutGraph,
@@ -18,7 +19,9 @@ from mapdag.cli.options import (
     Report,
     Scores,
     SearchFor,
+    cluster_options,
     option,
+    read_on,
     search_options,
     table_options,
     takes,
@@ -34,10 +37,11 @@ if TYPE_CHECKING:
     from mapdag import DAG, Bootstrap, Metrics, Result
 
 
-@takes(read_table=table_options, search=search_options)
+@takes(read_table=table_options, search=search_options, cluster=cluster_options)
 def learn(
     read_table: ReadTable,
     search: SearchFor,
+    cluster: Cluster,
     score: Scores = DEFAULT_SCORES,
     bootstrap: Annotated[int, option("--bootstrap", "R", "Tell the strength of each arc, from R resamples.")] = 0,
     out: Out = None,
@@ -57,13 +61,28 @@ def learn(
     from mapdag.search.warmup import warm_up
 
     warm_up()
-    table = read_table()
-    options, strengths = search(table), None
-    with bar(quiet=json, lines=False) as shown:
-        results = md.learn(table, objectives, progress=shown.search, **options)
-        if bootstrap:
-            tell = shown.counter("resamples")
-            strengths = md.bootstrap(table, objectives[0], R=bootstrap, progress=tell, **options)
+    strengths = None
+    # Resamples are drawn from rows that are here; otherwise the rows of a cluster's table stay on its workers.
+    with read_on(None if bootstrap else cluster, read_table) as table:
+        options = search(table)
+        with bar(quiet=json, lines=False) as shown:
+            results = md.learn(table, objectives, progress=shown.search, **options)
+            if bootstrap:
+                tell = shown.counter("resamples")
+                strengths = md.bootstrap(table, objectives[0], R=bootstrap, cluster=cluster, progress=tell, **options)
+        _show(results, strengths, read_table, out=out, report=report, json=json)
+
+
+def _show(
+    results: Sequence[Result],
+    strengths: Bootstrap | None,
+    read_table: ReadTable,
+    *,
+    out: str | None,
+    report: str | None,
+    json: bool,
+) -> None:
+    """Show what was learned, and write it where that was asked for."""
     # What was found is shown before it is written: that may fail.
     if json:
         found = [_as_json(result, strengths) for result in results]
@@ -79,10 +98,11 @@ def learn(
             typer.echo(f"written to {file}")
 
 
-@takes(read_table=table_options, search=search_options)
+@takes(read_table=table_options, search=search_options, cluster=cluster_options)
 def bootstrap(
     read_table: ReadTable,
     search: SearchFor,
+    cluster: Cluster,
     score: Annotated[str, option("--score", "EXPR", "Objective.")] = DEFAULT_SCORE,
     replicates: Annotated[int, typer.Option("-R", "--replicates", metavar="R", help="Resamples.")] = 200,
     threshold: Annotated[
@@ -98,7 +118,8 @@ def bootstrap(
     check_out(out, "graph", "picture")
     table = read_table()
     with bar(quiet=json, lines=False) as shown:
-        found = md.bootstrap(table, score, R=replicates, progress=shown.counter("resamples"), **search(table))
+        tell = shown.counter("resamples")
+        found = md.bootstrap(table, score, R=replicates, cluster=cluster, progress=tell, **search(table))
     averaged = found.averaged(threshold)
     if json:
         print_json(
@@ -117,10 +138,11 @@ def bootstrap(
         write_drawable(averaged, out)
 
 
-@takes(read_table=table_options, search=search_options)
+@takes(read_table=table_options, search=search_options, cluster=cluster_options)
 def cv(
     read_table: ReadTable,
     search: SearchFor,
+    cluster: Cluster,
     score: Scores = DEFAULT_SCORES,
     target: Annotated[str | None, option("--target", "NODE", "Also predict this column from all others.")] = None,
     folds: Annotated[int, option("--folds", "K", "Parts; each is held out once.")] = 10,
@@ -133,7 +155,7 @@ def cv(
     """
     table = read_table()
     with bar(quiet=json, lines=False) as shown:
-        options = {"target": target, "folds": folds, "alpha": alpha, **search(table)}
+        options = {"target": target, "folds": folds, "alpha": alpha, "cluster": cluster, **search(table)}
         options["progress"] = shown.counter("folds")
         if read_table.options["discretize"] is None:
             found = md.cross_validate(table, score, **options)

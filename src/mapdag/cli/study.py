@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from mapdag.cli.options import Json, option
+from mapdag.cli.options import Json, Scheduler, one_cluster, option
 from mapdag.cli.outputs import check_page, command_line, print_json
 from mapdag.errors import MissingExtraError
 from mapdag.progress import bar
@@ -41,6 +41,7 @@ def run(  # noqa: PLR0917 - typer calls it by keyword
     design: Annotated[str, typer.Argument(metavar="DESIGN", help="paper, quick, or a TOML file.")],
     out: Annotated[str, option("--out", "DIR", "Where the results go.")],
     workers: Annotated[int | None, option("--workers", "N", "Processes; all cores unless given.")] = None,
+    scheduler: Scheduler = None,
     time_limit: Annotated[float | None, option("--time-limit", "SECONDS", "Begin no new cell after that.")] = None,
     grace: Annotated[float, option("--grace", "SECONDS", "For cells in flight at the time limit.")] = 10.0,
     order: Annotated[str, option("--order", "HOW", "What comes first: cheapest or longest.")] = "cheapest",
@@ -60,6 +61,7 @@ def run(  # noqa: PLR0917 - typer calls it by keyword
     from mapdag.study import read_design
     from mapdag.study import run as run_study
 
+    one_cluster(scheduler, workers)
     whole = read_design(design, seed=seed)
     chosen = (whole.shortened() if quick else whole).restricted(
         networks=_several(networks),
@@ -73,6 +75,7 @@ def run(  # noqa: PLR0917 - typer calls it by keyword
             chosen,
             out,
             workers=workers,
+            cluster=scheduler,
             time_limit=time_limit,
             order=order,  # type: ignore[arg-type]  # checked there
             fresh=fresh,

@@ -43,6 +43,12 @@ def _pack_words(codes: Codes, level: int, words: int, out: Words) -> None:
         out[w] = word
 
 
+@inner
+def padded(words: int) -> int:
+    """How many words a bitset of so many has: whole registers."""
+    return (words + _ALIGN - 1) // _ALIGN * _ALIGN
+
+
 def no_bits(n_levels: int, n_rows: int) -> Words:
     """Bitsets of so many levels, padded to whole registers, all zero."""
     return np.zeros((n_levels, -(-n_rows // (64 * _ALIGN)) * _ALIGN), dtype=np.uint64)
@@ -219,8 +225,8 @@ def add_rows(bits: Words, family: Ints, rows: Ints, first: int, last: int, count
 
 
 @inner
-def count_extensions(bits: Words, family: Ints, candidates: Ints) -> Counted:
-    """Tables of one family extended by each candidate parent in turn.
+def add_extensions(bits: Words, family: Ints, candidates: Ints, counts: Counts, product: Counts) -> None:
+    """Add the rows of bitsets to the cells of one family, and to those of each level of some candidates.
 
     Parameters
     ----------
@@ -228,13 +234,24 @@ def count_extensions(bits: Words, family: Ints, candidates: Ints) -> Counted:
         From `pack`.
     family, candidates : int64 arrays (variables, 2)
         First level and number of levels of the parents and, last, the child; and of the candidates.
+    counts : array (cells of the family,)
+    product : array ((levels of the candidates + 1) * cells of the family,)
+        Row by row. The last level of each candidate is left to `complete`; the row at the end is for nobody.
     """
-    rows, total_rows = rows_to_count(candidates)
-    dense = 1
+    rows, _ = rows_to_count(candidates)
+    add_rows(bits, family, rows, 0, bits.shape[1], counts, product)
+
+
+@inner
+def count_extensions(bits: Words, family: Ints, candidates: Ints) -> Counted:
+    """Tables of one family extended by each candidate parent in turn; arguments as in `add_extensions`."""
+    dense, levels = 1, 1
     for i in range(family.shape[0]):
         dense *= family[i, 1]
-    product, counts = no_counts((total_rows + 1) * dense), no_counts(dense)
-    add_rows(bits, family, rows, 0, bits.shape[1], counts, product)
+    for i in range(candidates.shape[0]):
+        levels += candidates[i, 1]
+    counts, product = no_counts(dense), no_counts(levels * dense)
+    add_extensions(bits, family, candidates, counts, product)
     return complete(counts, product, candidates, family[-1, 1])
 
 

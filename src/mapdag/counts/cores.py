@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from mapdag.counts.engine import Engine, Request
-from mapdag.counts.table import Counted, CountTable, TableBatch, declared
+from mapdag.counts.table import Counted, CountTable, TableBatch, declared, merge_counts
 from mapdag.counts.threads import helped
 from mapdag.errors import ParameterError
 
@@ -157,7 +157,7 @@ class Counter(Engine):
         for each in np.unique(how):
             places = np.flatnonzero(how == each)
             parts.append((places, choice.count(self.rows, family, cells, order, members[places], each)))
-        return self._batch(child, parents, members, _merged(parts, len(members)))
+        return self._batch(child, parents, members, merge_counts(parts, len(members)))
 
     def table(self, child: int, parents: Sequence[int]) -> CountTable:
         """Count one family in full: which configuration and level each count belongs to."""
@@ -206,18 +206,3 @@ class Counter(Engine):
             n_parents=np.full(len(candidates), len(parents) + 1, dtype=np.int64),
             total=float(self.total),
         )
-
-
-def _merged(parts: list[tuple[Ints, Counted]], size: int) -> Counted:
-    """Bring tables that were counted in several ways into the order of the candidates."""
-    if len(parts) == 1:
-        return parts[0][1]
-    runs: list[Any] = [None] * size
-    for places, part in parts:
-        cells_of, totals_of = np.split(part.cells, part.cell_ends[:-1]), np.split(part.totals, part.total_ends[:-1])
-        for place, *run in zip(places, cells_of, totals_of, part.n_positive, part.q_obs, strict=True):
-            runs[place] = run
-    cells, totals, n_positive, q_obs = zip(*runs, strict=True)
-    ends = [np.cumsum([len(run) for run in kind]) for kind in (cells, totals)]
-    joined = np.concatenate(cells), ends[0], np.concatenate(totals), ends[1]
-    return Counted(*joined, np.array(n_positive), np.array(q_obs))

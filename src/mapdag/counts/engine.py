@@ -49,12 +49,15 @@ class Engine(ABC):
         Number of rows, or the sum of their weights.
     fractions : int
         How many counts a table can have that are not whole; 0 where all are.
+    threads : int
+        How many threads it may count with.
     """
 
     cards: NDArray[np.int64]
     n_rows: int
     total: float
     fractions: int
+    threads: int = 1
 
     @property
     def n_nodes(self) -> int:
@@ -74,9 +77,23 @@ class Engine(ABC):
     def table(self, child: int, parents: Sequence[int]) -> CountTable:
         """Count one family in full: which configuration and level each count belongs to."""
 
+    def observed(self, parents: Sequence[int]) -> int:
+        """Return how many configurations of these parents occur."""
+        if not parents:
+            return 1 if self.n_rows else 0
+        return len(self.table(parents[-1], parents[:-1]).counts)
+
 
 #: Where each engine is: a class that takes a data set.
-ENGINES: dict[str, str | Callable[[Dataset], Engine]] = {"cores": "mapdag.counts.cores:Counter"}
+ENGINES: dict[str, str | Callable[[Dataset], Engine]] = {
+    "cores": "mapdag.counts.cores:Counter",
+    "blocks": "mapdag.counts.summed:BlocksEngine",
+}
+
+
+def engine_of(data: Dataset) -> Engine:
+    """Make the engine that a data set is counted by unless somebody asks for another."""
+    return make_engine(data.engine, data)
 
 
 def make_engine(engine: str | Callable[[Dataset], Engine], data: Dataset) -> Engine:

@@ -179,6 +179,18 @@ def _tabulate_four(ids: RowNumbers, codes: Codes, four: Ints, cards: Ints, start
 
 
 @inner
+def add_tables(ids: RowNumbers, codes: Codes, candidates: Ints, cards: Ints, starts: Ints, cells: Counts) -> None:
+    """Add rows, numbered by cell, to full tables (cell, level of the candidate) that begin at `starts`."""
+    n_tables = len(candidates)
+    for t in range(0, n_tables - 3, 4):
+        _tabulate_four(ids, codes, candidates[t : t + 4], cards, starts[t : t + 4], cells)
+    for t in range(n_tables // 4 * 4, n_tables):
+        x, start, r = codes[candidates[t]], np.uint64(starts[t]), np.uint64(cards[candidates[t]])
+        for row in range(len(ids)):
+            cells[start + np.uint64(ids[row]) * r + np.uint64(x[row])] += 1
+
+
+@inner
 def tabulate(codes: Codes, numbered: Cells, candidates: Ints, cards: Ints) -> Counted:
     """Tables of one family extended by each candidate, counted in full."""
     ids, n_cells, configuration_ends = numbered
@@ -193,12 +205,7 @@ def tabulate(codes: Codes, numbered: Cells, candidates: Ints, cards: Ints) -> Co
         levels += cards[candidates[t]]
     cells = no_counts(size)
     totals = no_counts(len(configuration_ends) * levels)
-    for t in range(0, n_tables - 3, 4):
-        _tabulate_four(ids, codes, candidates[t : t + 4], cards, starts[t : t + 4], cells)
-    for t in range(n_tables // 4 * 4, n_tables):
-        x, start, r = codes[candidates[t]], np.uint64(starts[t]), np.uint64(cards[candidates[t]])
-        for row in range(len(ids)):
-            cells[start + np.uint64(ids[row]) * r + np.uint64(x[row])] += 1
+    add_tables(ids, codes, candidates, cards, starts, cells)
     place = 0
     for t in range(n_tables):
         r = cards[candidates[t]]

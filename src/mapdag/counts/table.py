@@ -176,3 +176,18 @@ def declared(configurations: Sequence[int]) -> tuple[NDArray[np.float64], NDArra
     limit = 1 << 1000
     q = np.array([float(q) if q < limit else math.inf for q in configurations])
     return q, np.array([math.log(q) for q in configurations])
+
+
+def merge_counts(parts: Sequence[tuple[NDArray[Any], Counted]], size: int) -> Counted:
+    """Bring tables that were counted in several ways into one order: those of each part have these places."""
+    if len(parts) == 1:
+        return parts[0][1]
+    runs: list[Any] = [None] * size
+    for places, part in parts:
+        cells_of, totals_of = np.split(part.cells, part.cell_ends[:-1]), np.split(part.totals, part.total_ends[:-1])
+        for place, *run in zip(places, cells_of, totals_of, part.n_positive, part.q_obs, strict=True):
+            runs[place] = run
+    cells, totals, n_positive, q_obs = zip(*runs, strict=True)
+    ends = [np.cumsum([len(run) for run in kind]) for kind in (cells, totals)]
+    joined = np.concatenate(cells), ends[0], np.concatenate(totals), ends[1]
+    return Counted(*joined, np.array(n_positive), np.array(q_obs))

@@ -10,6 +10,7 @@ from mapdag.data.cuts import Cuts
 from mapdag.data.dataset import Dataset
 from mapdag.data.discretization import discretize
 from mapdag.data.options import ReadingOptions, split_options
+from mapdag.data.packed import ScannedDataset, scan
 from mapdag.data.reader import as_dataset, read
 
 __all__ = [
@@ -19,9 +20,11 @@ __all__ = [
     "Cuts",
     "Dataset",
     "ReadingOptions",
+    "ScannedDataset",
     "as_dataset",
     "check",
     "discretize",
     "read",
+    "scan",
     "split_options",
 ]

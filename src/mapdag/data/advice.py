@@ -35,13 +35,9 @@ class Fact:
     kind: ColumnKind
     why: str  # what speaks for that
     levels: int
-    gone: NDArray[np.bool_]  # the rows without a value
+    missing: int  # rows without a value
+    gone: NDArray[np.bool_]  # which they are, among those that are looked at
     unobserved: tuple[str, ...] = ()  # declared levels that no row has
-
-    @property
-    def missing(self) -> int:
-        """Rows without a value."""
-        return int(self.gone.sum())
 
     @property
     def must_go(self) -> bool:
@@ -54,18 +50,30 @@ class Fact:
         return not self.must_go and self.kind in {"category", "numeric"}
 
 
-def find_facts(columns: Sequence[Column], options: ReadOptions, weights: Any) -> list[Fact]:
-    """Find out what there is to know about each column; `weights` says which of them weighs the rows, if one does."""
-    counts = count_column(columns, options) if weights is None else weights
-    return [_fact(column, options, counted=isinstance(counts, str) and column.name == counts) for column in columns]
+def find_facts(columns: Sequence[Column], rows: Sequence[Column], options: ReadOptions, weights: Any) -> list[Fact]:
+    """Find out what there is to know about each column.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+    rows : sequence of Column
+        The same, or some of their rows where they hold distinct values instead.
+    options : ReadOptions
+    weights : str or array, optional
+        Which of them weighs the rows, if one does.
+    """
+    counts = count_column(rows, options) if weights is None and rows is columns else weights
+    named = counts if isinstance(counts, str) else None
+    return [_fact(*both, options, counted=both[0].name == named) for both in zip(columns, rows, strict=True)]
 
 
-def _fact(column: Column, options: ReadOptions, *, counted: bool) -> Fact:
+def _fact(column: Column, rows: Column, options: ReadOptions, *, counted: bool) -> Fact:
     declared = options.declared.get(column.name) or column.declared
-    gone = missing_positions(column, options)[column.index]
+    gone = missing_positions(rows, options)[rows.index]
+    missing = int(column.tally()[missing_positions(column, options)].sum())
     labels, unobserved = _labels(column, options)
     if declared is not None:
-        return Fact(column.name, "category", "", len(declared), gone, unobserved)
+        return Fact(column.name, "category", "", len(declared), missing, gone, unobserved)
     found, size = judge(column, options), len(labels)
     kind: ColumnKind = "count" if counted else "constant" if size < 2 and column.kind != "nested" else found.kind
     why = found.why
@@ -73,12 +81,12 @@ def _fact(column: Column, options: ReadOptions, *, counted: bool) -> Fact:
         why = "counts the rows of an aggregated table"
     elif kind == "constant":
         why = f"every value is {listed(map(text_of, labels))}" if labels else "holds no values"
-    return Fact(column.name, kind, why, size, gone)
+    return Fact(column.name, kind, why, size, missing, gone)
 
 
 def _labels(column: Column, options: ReadOptions) -> tuple[Collection[Any], tuple[str, ...]]:
     """Return the distinct values that rows have, and the declared levels that none has."""
-    used = np.bincount(column.index, minlength=column.n_positions) > 0
+    used = column.tally() > 0
     declared = options.expected(column.name)
     numbers = column.numbers(options.missing_texts) if declared is None and column.declared is None else None
     if numbers is not None and column.values is not None:

@@ -12,6 +12,8 @@ import numpy as np
 from mapdag.data.advice import advice_for, find_facts, general_notes
 from mapdag.data.labels import text_of
 from mapdag.data.meanings import ReadOptions, texts_for_missing
+from mapdag.data.packed.scan import open_packed
+from mapdag.data.packed.sources import is_many
 from mapdag.data.preparation import declared_in
 from mapdag.data.problems import unknown_names
 from mapdag.data.proposal import code_for, command_for, options_for, repaired
@@ -166,6 +168,7 @@ def check(
     missing_values: str | Iterable[Any] = (),
     separator: str | None = None,
     encoding: str | None = None,
+    scan: bool = False,
 ) -> Check:
     """Look at a table: what each column seems to be, what to do about it, and the line to paste.
 
@@ -174,9 +177,13 @@ def check(
     Parameters
     ----------
     table : path, bytes, open file, DataFrame, Arrow table, array, dict, list of dicts or Dataset
-        Whatever `mapdag.read` takes.
+        Whatever `mapdag.read` takes; or several files, as `mapdag.scan` takes them: a pattern, a folder, a list of
+        paths. These are packed; of more than a million rows, columns are judged by the counts of their values, and
+        what several columns tell together by some of the rows.
     levels, weights, drop, missing_values, separator, encoding
         As in `mapdag.read`; they become part of the line to paste. Declared levels are taken as they are.
+    scan : bool
+        Whether to pack a single file, too, as `mapdag.scan` does, instead of reading it into memory.
 
     Returns
     -------
@@ -207,7 +214,8 @@ def check(
     declared = os.fspath(levels) if isinstance(levels, os.PathLike) else levels
     given: dict[str, Any] = {"levels": declared, "weights": weights, "drop": dropped}
     given |= {"missing_values": _texts(missing_values), "separator": separator, "encoding": encoding}
-    source = open_source(table, separator, encoding)
+    packed = open_packed([table] if scan else table, separator, encoding)
+    source = open_source(table, separator, encoding) if packed is None else packed
     unknown = [name for name in dropped if name not in source.names]
     if unknown:
         raise unknown_names(unknown, source.names, "drop")
@@ -221,25 +229,37 @@ def check(
         first=source.names[0],
     )
     options = replace(options, weight=_mean_weight(source, weights, options))
-    columns = [source.make(source.names[position], source.parts[position], options) for position in kept]
-    facts = find_facts(columns, options, weights if weights is not None else source.weights)
+    columns, rows = (
+        [each.make(each.names[position], each.parts[position], options) for position in kept]
+        for each in (source, source.sample or source)
+    )
+    rows = rows if source.sample else columns
+    facts = find_facts(columns, rows, options, weights if weights is not None else source.weights)
     counts = next((fact.name for fact in facts if fact.kind == "count"), weights)
     weight = _mean_weight(source, counts, options)
-    held = Source(names, source.n_rows, columns, lambda _, column, __: column, source.called, source.weights)
-    wanted = options_for(facts, columns, {name: value for name, value in given.items() if _is_given(value)}, weight)
+    held = replace(source, names=names, parts=columns, make=lambda _, column, __: column, header=False)
+    given = {name: value for name, value in given.items() if _is_given(value)}
+    wanted = options_for(facts, rows, given, source.n_rows * weight)
     wanted, problems = repaired(held, wanted, [fact.name for fact in facts if fact.kind == "numeric"])
-    path = os.fspath(table) if isinstance(table, str | os.PathLike) else None
+    path = _path_of(table)
     return Check(
         rows=source.n_rows,
         columns=tuple(
             ColumnCheck(fact.name, fact.kind, fact.levels, fact.missing, advice_for(fact, wanted)) for fact in facts
         ),
         options=wanted,
-        code="" if problems else code_for(path, wanted),
-        command="" if problems or path is None else command_for(path, wanted),
-        notes=tuple(general_notes(columns, facts, wanted)),
+        code="" if problems else code_for(path, wanted, scan=scan),
+        command=command_for(path, wanted, scan=scan) if isinstance(path, str) and not problems else "",
+        notes=tuple(general_notes(rows, facts, wanted)),
         problems=problems,
     )
+
+
+def _path_of(table: Any) -> str | list[str] | None:
+    """Return where a table is, if it is in files."""
+    if is_many(table) and isinstance(table, list | tuple):
+        return [os.fspath(path) for path in table]
+    return os.fspath(table) if isinstance(table, str | os.PathLike) else None
 
 
 def _texts(given: str | Iterable[Any]) -> list[str]:

@@ -17,6 +17,7 @@ import numpy as np
 
 from mapdag.data.codings import TEXT, Coding
 from mapdag.data.labels import parse_decimal_commas, parse_numbers, spelling, text_of, texts_of
+from mapdag.data.problems import rows_text
 
 if TYPE_CHECKING:
     import polars as pl
@@ -50,6 +51,8 @@ class Column:
     coding: Coding = TEXT  # what the table says the values are; what only looks like numbers is text
     note: str = ""  # what a nested column holds
     rows: NDArray[np.intp] | None = None  # where the rows were in the table, if some were left out
+    times: NDArray[np.int64] | None = None  # how many rows of the table each one stands for, unless it is one
+    first: NDArray[np.int64] | None = None  # and where the first of these was
 
     @cached_property
     def labels(self) -> Sequence[str | None]:
@@ -84,6 +87,20 @@ class Column:
         """The number of positions, whether or not some row has them."""
         return len(self.labels if self.texts is not None or self.values is None else self.values)
 
+    @property
+    def n_rows(self) -> int:
+        """The number of rows of the table."""
+        return len(self.index) if self.times is None else int(self.times.sum())
+
+    def tally(self) -> NDArray[np.int64]:
+        """Count the rows of every position."""
+        counts = np.bincount(self.index, weights=self.times, minlength=self.n_positions)
+        return counts.astype(np.int64, copy=False)
+
+    def told(self, marked: NDArray[np.bool_]) -> str:
+        """Say how many rows are marked, and which come first."""
+        return rows_text(marked, self.rows if self.times is None else self.first, self.times)
+
     def narrowed(self) -> Column:
         """Return the same column in as little memory as its positions need."""
         return replace(self, index=self.index.astype(np.min_scalar_type(max(self.n_positions - 1, 0))))
@@ -100,6 +117,8 @@ class Column:
             texts=None if self.texts is None else [self.texts[position] for position in used.tolist()],
             values=None if self.values is None else self.values[used],
             rows=rows if self.rows is None else self.rows[rows],
+            times=None if self.times is None else self.times[rows],
+            first=None if self.first is None else self.first[rows],
         )
 
 

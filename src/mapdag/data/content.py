@@ -25,10 +25,12 @@ HEAD = 2**18
 _BLOCK = 2**24
 
 _PARQUET, _FEATHER_1, _IPC_FILE, _IPC_STREAM = b"PAR1", b"FEA1", b"ARROW1\0\0", b"\xff\xff\xff\xff"
-_ZSTD = b"\x28\xb5\x2f\xfd"
 _COLUMNAR_SUFFIXES = {".parquet", ".pq", ".arrow", ".arrows", ".feather", ".ipc"}
-_BZIP = tuple(b"BZh%d1AY&SY" % level for level in range(1, 10))
-_DECOMPRESS = (((b"\x1f\x8b",), gzip.decompress), (_BZIP, bz2.decompress), ((b"\xfd7zXZ\0",), lzma.decompress))
+
+#: How compressed files start.
+GZIP, XZ, ZSTD = b"\x1f\x8b", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd"
+BZIP = tuple(b"BZh%d1AY&SY" % level for level in range(1, 10))
+_DECOMPRESS = (((GZIP,), gzip.decompress), (BZIP, bz2.decompress), ((XZ,), lzma.decompress))
 
 #: What people try to read that is no table we know.
 _FOREIGN = {
@@ -70,7 +72,7 @@ class Content:
 
     def _encloses(self, magic: bytes) -> bool:
         """Tell whether the content starts and ends so: a column of a text table may be named PAR1."""
-        return self.head.startswith(magic) and self.array()[-len(magic) :].tobytes() == magic
+        return self.head.startswith(magic) and self.last(len(magic)) == magic
 
     @property
     def foreign(self) -> str | None:
@@ -91,7 +93,17 @@ class Content:
 
     def first(self, size: int) -> bytes:
         """Return the first bytes."""
-        return self.array()[:size].tobytes()
+        return self.data[:size] if self.data is not None else self._read(0, size)
+
+    def last(self, size: int) -> bytes:
+        """Return the last bytes."""
+        return self.data[-size:] if self.data is not None else self._read(max(self.size - size, 0), size)
+
+    def _read(self, start: int, size: int) -> bytes:
+        assert self.path is not None
+        with self.path.open("rb") as file:
+            file.seek(start)
+            return file.read(size)
 
     def count(self, byte: bytes, start: int) -> int:
         """Count the occurrences of a byte from a place on."""
@@ -114,8 +126,11 @@ class Content:
         return self.path if self.data is None else io.BytesIO(self.data)
 
 
-def open_content(source: Any) -> Content:
-    """Open a path, bytes, or an open file, and decompress what is compressed."""
+def open_content(source: Any, *, unpack: bool = True) -> Content:
+    """Open a path, bytes, or an open file, and decompress what is compressed, unless it is to be read piece by piece.
+
+    A compressed table that is not decompressed is taken for text.
+    """
     if isinstance(source, bytes | bytearray | memoryview):
         content = Content.of("the data", bytes(source))
     elif hasattr(source, "read"):
@@ -125,7 +140,7 @@ def open_content(source: Any) -> Content:
         content = _open_path(source)
     if not content.size:
         raise DataError(f"{content.name} is empty")
-    content = _decompressed(content)
+    content = _decompressed(content) if unpack else content
     if content.foreign is not None:
         raise DataError(f"{content.name} is {content.foreign}: save the table as CSV, Parquet or Arrow, and read that")
     if content.format == "text" and Path(content.name).suffix.lower() in _COLUMNAR_SUFFIXES:
@@ -145,7 +160,7 @@ def located(source: str | os.PathLike[str]) -> Path:
     return path
 
 
-def _shown(path: Path) -> str:
+def shown(path: Path) -> str:
     """Write a path for people: bytes of its name that are no text would break whatever prints them."""
     return str(path).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
@@ -160,13 +175,13 @@ def _is_plain(path: Path) -> bool:
 
 def _open_path(source: str | os.PathLike[str]) -> Content:
     path = located(source)
-    name = _shown(path)
+    name = shown(path)
     if "\n" in str(source):
         raise DataError("a table in text must be passed as bytes or an open file: a str is taken for a path")
     if not path.exists():
         raise DataError(f"{name}: no such file")
     if path.is_dir():
-        raise DataError(f"{name} is a directory; a table is one file")
+        raise DataError(f"{name} is a directory: mapdag.scan takes all files of one")
     try:
         with path.open("rb") as file:
             if not path.is_file() or not _is_plain(path):  # a pipe can be read only once
@@ -183,7 +198,7 @@ def _decompressed(content: Content) -> Content:
                 return Content.of(content.name, decompress(content.load()))
     except (OSError, EOFError, lzma.LZMAError) as error:
         raise DataError(f"{content.name}: cannot be decompressed: {error}") from error
-    return Content.of(content.name, _unzstd(content)) if content.head.startswith(_ZSTD) else content
+    return Content.of(content.name, _unzstd(content)) if content.head.startswith(ZSTD) else content
 
 
 def _unzstd(content: Content) -> bytes:

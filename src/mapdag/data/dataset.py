@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -66,6 +66,9 @@ class Dataset(Tabular):
     codes: Codes
     weights: Weights | None = None
     codings: Mapping[str, Coding] = field(default_factory=dict)
+
+    #: Who counts it, unless the user says otherwise.
+    engine: ClassVar[str] = "cores"
 
     def __post_init__(self) -> None:
         names = check_names(self.names)
@@ -244,6 +247,14 @@ class Dataset(Tabular):
         counts = np.bincount(codes, weights=self.weights, minlength=size)
         return counts if self.weights is None or self.weights.dtype.kind == "f" else counts.astype(np.int64)
 
+    def sum(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Return ``function(codes, *arguments)``, or the sum of it over blocks of rows where these are not in memory.
+
+        >>> Dataset.from_codes([[0], [2]]).sum(lambda codes: int(codes.sum()))
+        2
+        """
+        return function(self.codes, *arguments)
+
     def unobserved(self) -> dict[str, tuple[str, ...]]:
         """Return the declared levels that no row has, for the columns that have such.
 
@@ -324,6 +335,19 @@ class Dataset(Tabular):
         """
         rows, counts = distinct_rows(self.codes, self.cards, self.weights)
         return Dataset._trusted(self.names, self.levels, np.take(self.codes, rows, axis=1), counts, self.codings)
+
+    def repeated(self) -> Dataset:
+        """Return each row as often as it counts, without weights, which must be whole numbers.
+
+        >>> Dataset.from_codes([[0], [1]], weights=[1, 3]).repeated().codes
+        array([[0, 1, 1, 1]], dtype=uint8)
+        """
+        if self.weights is None:
+            return self
+        if self.weights.dtype.kind == "f":
+            raise DataError("rows whose weights are fractions cannot be repeated")
+        codes: Codes = np.repeat(self.codes, self.weights.astype(np.int64), axis=1)
+        return Dataset._trusted(self.names, self.levels, codes, None, self.codings)
 
     # Leaving mapdag --------------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ import io
 import re
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from mapdag.data.content import Content
     from mapdag.data.meanings import ReadOptions
 
+#: How cells were read: some as integers, all as text by polars, or all by the csv module.
+Way: TypeAlias = Literal["integers", "text", "cells"]
+
 _INTEGER = re.compile(r"0|-?[1-9]\d{0,7}", re.ASCII)
 
 #: A column with more distinct labels than this in the sample is read as plain strings: pools are for few strings.
@@ -46,19 +49,51 @@ def from_text(content: Content, separator: str | None, encoding: str | None) -> 
     dialect = find_dialect(content, separator)
     if separator is None:
         content, dialect = split_by_blanks(content, dialect)
-    frame = _parsed(content, dialect, integers=True)
-    if frame is None:
-        frame = _parsed(content, dialect, integers=False)
-    if frame is not None:
-        source = Source(dialect.names, frame.height, frame.get_columns(), _from_series, content.name, header=True)
-    else:
-        try:
-            text = content.load().decode()
-        except UnicodeDecodeError:
-            return from_text(latin(content), separator, None)
-        columns = _read_slowly(content, dialect, text)
-        source = Source(dialect.names, len(columns[0]), columns, _from_cells, content.name, header=True)
+    try:
+        parsed = parse(content, dialect)
+    except UnicodeDecodeError:
+        return from_text(latin(content), separator, None)
+    make = _from_cells if parsed.way == "cells" else _from_series
+    source = Source(dialect.names, parsed.n_rows, parsed.columns, make, content.name, header=True)
     return _without_row_names(source) if dialect.row_names else source
+
+
+class Parsed(NamedTuple):
+    """The cells of a text table."""
+
+    columns: list[Any]  # polars Series, or lists of text where the csv module had to read them
+    n_rows: int
+    way: Way  # how they were read
+
+
+def parse(content: Content, dialect: Dialect, *, integers: bool = True, before: int = 0, last: bool = True) -> Parsed:
+    """Parse a text table, or a piece of one.
+
+    Parameters
+    ----------
+    content : Content
+        The bytes, in UTF-8; if they are not, that may be an error of decoding.
+    dialect : Dialect
+    integers : bool
+        Whether to try to read integers as such.
+    before : int
+        Lines of the file before this piece.
+    last : bool
+        Whether nothing comes after this piece.
+    """
+    for as_integers in (True, False) if integers else (False,):
+        frame = _parsed(content, dialect, integers=as_integers, last=last)
+        if frame is not None:
+            return Parsed(frame.get_columns(), frame.height, "integers" if as_integers else "text")
+    columns = _read_slowly(content, dialect, content.load().decode(), before)
+    return Parsed(columns, len(columns[0]), "cells")
+
+
+def are_varied(dialect: Dialect) -> list[bool]:
+    """Tell for each column whether it has so many values that they are read as plain strings, and as numbers if so."""
+    import polars as pl
+
+    return [_type(dialect, position, integers=False) == pl.String for position in range(len(dialect.names))]
 
 
 def _without_row_names(source: Source) -> Source:
@@ -91,7 +126,7 @@ def _from_cells(name: str, cells: list[str], _: ReadOptions) -> Column:
     return from_objects(name, cells)
 
 
-def _parsed(content: Content, dialect: Dialect, *, integers: bool) -> pl.DataFrame | None:
+def _parsed(content: Content, dialect: Dialect, *, integers: bool, last: bool) -> pl.DataFrame | None:
     """Let polars parse, with integers as such or not; None if that does not give every cell as it is written."""
     import polars as pl
 
@@ -110,7 +145,7 @@ def _parsed(content: Content, dialect: Dialect, *, integers: bool) -> pl.DataFra
     except pl.exceptions.PolarsError:
         return None
     # A quote that is never closed swallows the rest of the file, which not every version of polars minds.
-    if frame.height and "\n" in str(frame.item(frame.height - 1, frame.width - 1)):
+    if last and frame.height and "\n" in str(frame.item(frame.height - 1, frame.width - 1)):
         return None
     blank = _blank_lines(content, dialect, frame)
     if blank is None or (integers and not _is_verbatim(content, dialect, frame, len(blank))):
@@ -223,7 +258,7 @@ def _is_verbatim(content: Content, dialect: Dialect, frame: pl.DataFrame, blank:
     return content.size - dialect.start in {size, size - dialect.newline}
 
 
-def _read_slowly(content: Content, dialect: Dialect, text: str) -> list[list[str]]:
+def _read_slowly(content: Content, dialect: Dialect, text: str, before: int = 0) -> list[list[str]]:
     """Read with the csv module, which knows the line numbers; records of the wrong length are an error."""
     width = len(dialect.names)
     odd: list[tuple[int, int]] = []
@@ -243,13 +278,13 @@ def _read_slowly(content: Content, dialect: Dialect, text: str) -> list[list[str
                 continue
             record, count = record or [""], count + 1  # noqa: PLW2901 - a blank line of a table of one column
             if len(record) != width:
-                odd.append((first, len(record)))
+                odd.append((first + before, len(record)))
             elif not odd:
                 for column, cell in zip(columns, record, strict=True):
                     column.append(shared.setdefault(cell, cell))
     except csv.Error as error:
         raise DataError(
-            f"{content.name}, line {reader.line_num:,}: malformed quotes or an endless field ({error})"
+            f"{content.name}, line {reader.line_num + before:,}: malformed quotes or an endless field ({error})"
         ) from None
     if not odd:
         return columns

@@ -49,24 +49,45 @@ class Dialect:
 
 def as_utf8(content: Content, encoding: str | None) -> Content:
     """Return the content in UTF-8 with newlines that polars knows; files that are so already stay where they are."""
-    if encoding is None:
-        encoding = next((name for bom, name in _BOMS if content.head.startswith(bom)), None)
+    encoding = known_encoding(content.head, encoding)
     if encoding is not None:
         try:
-            encoding = codecs.lookup(encoding).name
             content = Content.of(content.name, content.load().decode(encoding).encode())
-        except LookupError:
-            raise ParameterError(f"encoding must be one that Python knows, got {encoding!r}") from None
         except UnicodeError as error:
-            raise DataError(f"{content.name}: is not {encoding} text: {error}") from error
-    elif not _is_utf8(content.head):
+            raise not_in(encoding, content.name, error) from error
+    elif not is_utf8(content.head):
         content = latin(content)
-    if b"\x00" in content.head:
-        told = f"{content.name} is not a text table (it holds NUL bytes); for UTF-16 text, pass "
-        raise DataError(told, Setting("encoding", "utf-16"))
-    if b"\r" in content.head and b"\n" not in content.head:
+    refuse_nul(content.name, content.head)
+    if has_carriages(content.head):
         content = Content.of(content.name, content.load().replace(b"\r", b"\n"))
     return content
+
+
+def known_encoding(head: bytes, encoding: str | None) -> str | None:
+    """Return the encoding that is asked for or that a text itself states, as Python calls it, if there is one."""
+    if encoding is None:
+        encoding = next((name for bom, name in _BOMS if head.startswith(bom)), None)
+    try:
+        return None if encoding is None else codecs.lookup(encoding).name
+    except LookupError:
+        raise ParameterError(f"encoding must be one that Python knows, got {encoding!r}") from None
+
+
+def not_in(encoding: str, name: str, error: object) -> DataError:
+    """Return the error for a text that is not in the encoding that was asked for."""
+    return DataError(f"{name}: is not {encoding} text: {error}")
+
+
+def refuse_nul(name: str, head: bytes) -> None:
+    """Refuse what starts like no text."""
+    if b"\x00" in head:
+        told = f"{name} is not a text table (it holds NUL bytes); for UTF-16 text, pass "
+        raise DataError(told, Setting("encoding", "utf-16"))
+
+
+def has_carriages(head: bytes) -> bool:
+    """Tell whether lines end in carriage returns alone."""
+    return b"\r" in head and b"\n" not in head
 
 
 def latin(content: Content) -> Content:
@@ -79,7 +100,8 @@ def latin(content: Content) -> Content:
     return Content.of(content.name, text.encode())
 
 
-def _is_utf8(head: bytes) -> bool:
+def is_utf8(head: bytes) -> bool:
+    """Tell whether the start of a text is in UTF-8."""
     # The cut at the end of the head may go through a character.
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:
@@ -98,7 +120,10 @@ def find_dialect(content: Content, separator: str | None) -> Dialect:
         raise DataError(f"{content.name} starts with nothing but blanks")
     chosen, records, lines = _split(head, separator, whole=content.size <= len(head))
     while len(records) < 2 and len(head) < content.size:  # a header with very many names
-        head = content.first(4 * len(head))
+        more = content.first(4 * len(head))
+        if len(more) == len(head):  # all that there is of a text that is read piece by piece
+            break
+        head = more
         chosen, records, lines = _split(head, separator, whole=content.size <= len(head))
     names = [name.strip() for name in records[0]]
     if any(_CONTROL.search(name) for name in names):
@@ -171,44 +196,51 @@ def _consistency(records: list[list[str]]) -> tuple[bool, float, int]:
 
 
 def split_by_blanks(content: Content, dialect: Dialect) -> tuple[Content, Dialect]:
-    """Split a table that nothing else splits by blanks, if all of the first lines then have equally many fields.
+    """Split a table that nothing else splits by blanks, if it is one."""
+    if not splits_at_blanks(content, dialect):
+        return content, dialect
+    data = content.load()
+    single = single_blanks(data)
+    content = content if single == data else Content.of(content.name, single)
+    return content, find_dialect(content, " ")
+
+
+def splits_at_blanks(content: Content, dialect: Dialect) -> bool:
+    """Tell whether blanks split a table that nothing else does: all of the first lines then have as many fields.
 
     A header of one word is the name of one column, whatever blanks there are below it. A tab in the header splits
     nothing else if no other line has as many: then it is one more blank.
     """
     tabs = dialect.separator == "\t" and not any(len(record) == len(dialect.names) for record in dialect.sample)
     if len(dialect.names) > 1 and not tabs:
-        return content, dialect
+        return False
     head = content.first(max(HEAD, 4 * dialect.start))
     cut = len(head) < content.size
     if cut:
         head = head[: head.rfind(b"\n") + 1]
     if len(head) <= dialect.start:
-        return content, dialect
-    trial = find_dialect(Content.of(content.name, _single(head)), " ")
+        return False
+    trial = find_dialect(Content.of(content.name, single_blanks(head)), " ")
     # A quoted field may go on beyond the cut.
     width, records = len(trial.names), trial.sample[:-1] if cut else trial.sample
     if width < 2 or not records:
-        return content, dialect
+        return False
     alike = sum(len(record) == width for record in records)
     if alike == len(records):
-        data = content.load()
-        single = _single(data)
-        content = content if single == data else Content.of(content.name, single)
-        return content, find_dialect(content, " ")
+        return True
     if len(dialect.names) == 1 and 2 * alike >= len(records):
         odd = next(len(record) for record in records if len(record) != width)
         warn(
             f"{content.name} was read as a table of one column, {dialect.names[0]!r}: split at the blanks, its header "
             f"has {width:,} fields, but some line has {odd:,}; mend it, or pass separator= if this is one column",
         )
-    return content, dialect
+    return False
 
 
-def _single(data: bytes) -> bytes:
+def single_blanks(data: bytes) -> bytes:
     r"""Reduce the blanks between fields to one, take off those around lines, and double escaped quotes.
 
-    >>> _single(b'a   b\n  "x  y"\t1 \n')
+    >>> single_blanks(b'a   b\n  "x  y"\t1 \n')
     b'a b\n"x  y" 1\n'
     """
     if not data.startswith((b" ", b"\t")) and not data.endswith(b" ") and not any(mark in data for mark in _UNEVEN):

@@ -146,6 +146,12 @@ def _hartemink(
 ) -> dict[str, tuple[float, ...]]:
     if len(jointly) + len(fixed) < 2:
         raise ParameterError("discretize: hartemink needs at least two columns")
+    if any(column.times is not None for column, _ in jointly):
+        raise ParameterError(
+            "discretize: hartemink needs all rows in memory, and this table is too large to be read at once: choose "
+            "the cuts on some of its rows, with mapdag.discretize, and pass them as discretize=; or pass "
+            'discretize="quantile"'
+        )
     tallies = [_tally(column, weights) for column, _ in jointly]
     codes, cards, starts, bins = [], [], {}, {}
     for i, ((column, method), tally) in enumerate(zip(jointly, tallies, strict=True)):
@@ -171,7 +177,8 @@ class _Tally(NamedTuple):
 
 def _tally(column: Continuous, weights: NDArray[Any] | None) -> _Tally:
     """Count the distinct values of a column."""
-    found = np.bincount(column.index, weights=weights, minlength=len(column.numbers)).astype(np.float64)
+    counting = weights if column.times is None else column.times
+    found = np.bincount(column.index, weights=counting, minlength=len(column.numbers)).astype(np.float64)
     used = (found > 0) & ~np.isnan(column.numbers)
     values, inverse = np.unique(column.numbers[used], return_inverse=True)
     if len(values) < 2:

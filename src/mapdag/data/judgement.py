@@ -104,7 +104,7 @@ def judge(column: Column, options: ReadOptions) -> Judgement:
     named = named_index or _ID_NAMES.fullmatch(column.name) is not None
     if column.n_positions <= min(FEW, options.max_levels) and not named:
         return CATEGORY
-    counts = np.bincount(column.index, minlength=column.n_positions)
+    counts = column.tally()
     numbers = None if _has_codes(column) else column.numbers(options.missing_texts)
     if numbers is not None:
         return _judge_numbers(column, numbers, counts, options, named_index=named_index)
@@ -128,7 +128,7 @@ def _judge_numbers(
     whole = are_integral(distinct)
     if whole and options.insists(size):
         return CATEGORY
-    if whole and rows == size == len(column.index) and _is_index(column, numbers, options, named=named_index):
+    if whole and rows == size == column.n_rows and _is_index(column, numbers, options, named=named_index):
         return Judgement("index", f"numbers the {rows:,} rows", numeric=True)
     if size <= FEW and not _is_small_id(column, size):
         return _within(size, options)
@@ -176,7 +176,7 @@ def _identifies(name: str, size: int, rows: float) -> bool:
 
 def _is_small_id(column: Column, size: int) -> bool:
     """Tell whether a few values, one on each row, are called an identifier."""
-    return _LEAST_ROWS <= size == len(column.index) and _ID_NAMES.fullmatch(column.name) is not None
+    return _LEAST_ROWS <= size == column.n_rows and _ID_NAMES.fullmatch(column.name) is not None
 
 
 def _enumerates(
@@ -223,7 +223,7 @@ def _judge_texts(column: Column, counts: NDArray[Any], options: ReadOptions, *, 
     size, rows = len(by_label), sum(by_label.values())
     if options.insists(size):
         return CATEGORY
-    if named_index and 1 < size == len(column.index):
+    if named_index and 1 < size == column.n_rows:
         return Judgement("index", f"names the {rows:,} rows")
     if size <= FEW and not _is_small_id(column, size):
         return _within(size, options)

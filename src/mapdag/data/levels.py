@@ -13,7 +13,7 @@ from mapdag.data.codings import TEXT, Coding
 from mapdag.data.judgement import Judgement, judge
 from mapdag.data.labels import MAX_LEVELS, Matcher, ordered, parse_numbers
 from mapdag.data.meanings import MISSING_LEVELS, code_texts, meanings_of, no_level
-from mapdag.data.problems import Problems, listed, quoted, rows_text
+from mapdag.data.problems import Problems, listed, quoted
 from mapdag.errors import Setting
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ class Continuous:
     numbers: NDArray[np.float64]  # by position; NaN: missing
     index: NDArray[Any]  # the position of each row
     rows: NDArray[np.intp] | None = None  # where the rows were in the table
+    times: NDArray[np.int64] | None = None  # how many rows of the table each one stands for, unless it is one
     whole: bool = False  # whether the table says that these are whole numbers
 
 
@@ -94,12 +95,13 @@ def _numbers_of(column: Column, options: ReadOptions, problems: Problems) -> Con
     if wrong:
         problems.add(column.name, f"cannot be discretized: {wrong!r} is not a number")
     elif numbers is None or np.isnan(numbers).all():
-        problems.add(column.name, f"holds no values: all {len(column.index):,} rows are missing")
+        problems.add(column.name, f"holds no values: all {column.n_rows:,} rows are missing")
     elif np.isinf(numbers).any():
-        where = rows_text(np.isinf(numbers)[column.index], column.rows)
+        where = column.told(np.isinf(numbers)[column.index])
         problems.add(column.name, f"cannot be discretized: infinite in {where}")
     elif options.missing != "error" or not _note_missing(column, np.isnan(numbers)[column.index], options, problems):
-        return Continuous(column.name, numbers, column.index, column.rows, whole=column.coding.type == "integer")
+        whole = column.coding.type == "integer"
+        return Continuous(column.name, numbers, column.index, column.rows, column.times, whole)
     return None
 
 
@@ -193,7 +195,7 @@ def encode(
     more = f" ({len(values):,} such values: {listed(values, 5)})" if len(values) > 1 else ""
     first = labels[int(index[unknown][0])]
     wanted = f"the codes go from 0 to {size - 1}, for the levels" if options.codes else "the declared levels are"
-    figures = f"{rows_text(unknown, column.rows)}{more}"
+    figures = f"{column.told(unknown)}{more}"
     what = f"has the value {quoted(first)} in {figures}, but {wanted} {listed(declared)}"
     positions, added = Matcher(code_texts(size)), ["..."] if options.codes else values
     declaration = Setting("levels", {column.name: [*declared, *added]})
@@ -217,7 +219,7 @@ def _missing_dealt_with(coded: Coded, column: Column, options: ReadOptions, prob
         return True
     gone = coded.codes == size
     if gone.all() and not options.gaps:
-        problems.add(coded.name, f"holds no values: all {len(gone):,} rows are missing", topic="hold no values")
+        problems.add(coded.name, f"holds no values: all {column.n_rows:,} rows are missing", topic="hold no values")
         return False
     if options.missing == "error" or (options.missing == "level" and not add_missing(coded, options)):
         _note_missing(column, gone, options, problems, coded.levels)
@@ -254,7 +256,8 @@ def _note_missing(
     """Note the rows whose values are missing, if there are any."""
     if not gone.any():
         return False
-    problems.note_missing(gone)
+    if column.times is None:  # else it is not known which columns lack values in the same rows
+        problems.note_missing(gone)
     found = [column.labels[position] for position in np.unique(column.index[gone]).tolist()]
     written = [label for label in found if label is not None and label.strip()]
     spelling = f" (written {listed(written, 5)})" if written else ""
@@ -263,6 +266,6 @@ def _note_missing(
         ways.append(Setting("missing", "level"))
     if levels is not None and written and not options.codes:  # perhaps it is no missing value at all
         ways.append(Setting("levels", {column.name: [*levels, *written]}))
-    what = f"has missing values{spelling} in {rows_text(gone, column.rows)}"
+    what = f"has missing values{spelling} in {column.told(gone)}"
     problems.add(column.name, what, *ways, topic="have missing values")
     return True

@@ -56,7 +56,7 @@ def _stray(
         known = set(texts or ())
         labels = meanings_of(column, options, texts)
         strays = [position for position, label in enumerate(labels) if label is not None and label not in known]
-        if strays and keep is None:
+        if strays and keep is None and column.times is None:  # else those that are left out are gone already
             keep = find_remaining(columns, weights, options).keep
         used = _in_use(column, strays, keep)
         if used is not None:

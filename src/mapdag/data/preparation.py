@@ -24,7 +24,7 @@ from mapdag.data.levels import Coded, Continuous, add_missing, cut_setting, enco
 from mapdag.data.meanings import ReadOptions, texts_for_missing
 from mapdag.data.positions import find_codes
 from mapdag.data.problems import Problems, listed, unknown_names
-from mapdag.data.rows import Weights, emptied, leave_out, read_weights
+from mapdag.data.rows import Weights, emptied, leave_out, read_weights, recounted
 from mapdag.data.source import chosen_columns, names_in, open_source
 from mapdag.data.survey import count_column, may_have_counts
 from mapdag.errors import DataError, ParameterError, Setting
@@ -66,9 +66,12 @@ class Prepared:
         counting : array of shape (rows,), optional
             How much each row counts where cuts are chosen; its weight unless given. All rows are cut there.
         """
+        return _assemble(self.coded(counting), [column.name for column in self.columns], self.weights)
+
+    def coded(self, counting: NDArray[Any] | None = None) -> list[Coded]:
+        """Return the columns, those that were continuous cut; `counting` as in `dataset`."""
         chosen_by = self.weights if counting is None else counting
-        coded = _cut_continuous(self.columns, self.discretizer, self.options, chosen_by)
-        return _assemble(coded, [column.name for column in self.columns], self.weights)
+        return _cut_continuous(self.columns, self.discretizer, self.options, chosen_by)
 
     def with_cuts(self, cuts: Cuts) -> Prepared:
         """Return the same with some columns to be cut where it says here."""
@@ -97,15 +100,19 @@ def prepare(source: Any, **asked: Unpack[ReadingOptions]) -> Prepared:
     note = None
     columns: Iterable[Column] = (table.pop(position, options) for position in positions.values())
     unsure = options.codes is None and bool(options.declared)
-    counted = row_weights is None and may_have_counts(list(positions), table.n_rows)
+    counted = row_weights is None and table.recount is None and may_have_counts(list(positions), table.n_rows)
     if unsure or counted or options.missing == "drop" or not (row_weights is None or row_weights.all()):
         # What a column means depends on the others; in the meantime, each takes no more than its codes will.
         held = [column.narrowed() for column in columns]
         if unsure:
-            options, note = find_codes(held, row_weights, options)
+            evidence = held if table.recount is None else recounted(list(held), options, Problems(), table.recount)
+            options, note = find_codes(evidence, row_weights, options)
         if counted:
             held = _without_counts(held, options, problems)
-        held, row_weights = leave_out(held, row_weights, options, problems)
+        if table.recount is not None:
+            held = recounted(held, options, problems, table.recount)
+        else:
+            held, row_weights = leave_out(held, row_weights, options, problems)
         columns = emptied(held)
     found = [interpret(column, options, problems) for column in columns]
     if not options.closed:  # else there is no level to add
@@ -211,7 +218,7 @@ def _cut_continuous(
             declared = options.declared[column.name]
             known = column.name not in options.cut  # the cuts then are those of these very levels
             labels = [*(interval_levels(cuts[column.name], declared) if known else binned.levels), None]
-            again = Column(column.name, "text", binned.codes, labels, rows=column.rows)
+            again = Column(column.name, "text", binned.codes, labels, rows=column.rows, times=column.times)
             found = encode(again, labels, declared, replace(options, codes=False), problems)
             if found is not None:
                 found.coding = binned.coding

@@ -42,18 +42,25 @@ def listed(items: Iterable[object], limit: int = _SHOWN_COLUMNS) -> str:
     return named([quoted(item) for item in items], limit)
 
 
-def rows_text(mask: NDArray[np.bool_], rows: NDArray[np.intp] | None = None) -> str:
-    """Say how many rows are marked and which come first, counted from 1; `rows` are their places in the table.
+def rows_text(
+    mask: NDArray[np.bool_], rows: NDArray[np.integer[Any]] | None = None, times: NDArray[np.int64] | None = None
+) -> str:
+    """Say how many rows are marked and which come first, counted from 1.
+
+    `rows` are their places in the table, `times` how many rows of it each stands for, of which it is the first.
 
     >>> rows_text(np.array([False, True, True]))
     '2 of 3 rows (rows 2, 3)'
     """
     where = np.flatnonzero(mask)
-    first = where[:_SHOWN_ROWS] if rows is None else rows[where[:_SHOWN_ROWS]]
+    count, total = (len(where), len(mask)) if times is None else (int(times[where].sum()), int(times.sum()))
+    places = where if rows is None else rows[where]
+    first = np.sort(places)[:_SHOWN_ROWS]
     shown = ", ".join(f"{row + 1:,}" for row in first)
-    dots = ", ..." if len(where) > _SHOWN_ROWS else ""
-    word = "row" if len(where) == 1 else "rows"
-    return f"{len(where):,} of {len(mask):,} rows ({word} {shown}{dots})"
+    dots = ", ..." if count > len(first) else ""
+    word = "row" if count == 1 else "rows"
+    where_from = "" if times is not None and rows is None else f" ({word} {shown}{dots})"
+    return f"{count:,} of {total:,} rows{where_from}"
 
 
 def unknown_names(unknown: Sequence[str], known: Sequence[str], what: str) -> DataError:

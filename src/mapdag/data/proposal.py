@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mapdag.data.judgement import bins_for
+from mapdag.data.preparation import prepare
 from mapdag.data.problems import way_with_missing
-from mapdag.data.reader import read
 from mapdag.errors import DataError, Setting
 from mapdag.notices import unsaid
 
@@ -26,22 +26,32 @@ _LEFT_OUT = ("identifier", "index", "text", "date", "constant")
 
 
 def options_for(
-    facts: Sequence[Fact], columns: Sequence[Column], given: Mapping[str, Any], weight: float
+    facts: Sequence[Fact], columns: Sequence[Column], given: Mapping[str, Any], observations: float
 ) -> dict[str, Any]:
-    """Return the options that follow from what was found, on top of those that were given."""
+    """Return the options that follow from what was found, on top of those that were given.
+
+    Parameters
+    ----------
+    facts : sequence of Fact
+    columns : sequence of Column
+        With the rows that were looked at.
+    given : mapping
+        Options.
+    observations : float
+        How many there are in the table.
+    """
     wanted = dict(given)
     left_out = [fact.name for fact in facts if fact.must_go or fact.kind in _LEFT_OUT]
     kept = [fact for fact in facts if fact.is_kept]
     gone = np.any([fact.gone for fact in kept], axis=0) if kept else np.zeros(1, dtype=bool)
-    rows = len(gone)
     if gone.any():
         others = [
             column.index for column, fact in zip(columns, facts, strict=True) if fact.is_kept and not fact.missing
         ]
         wanted["missing"] = way_with_missing(gone, others)
-        rows -= int(gone.sum()) if wanted["missing"] == "drop" else 0
+        observations *= 1 - float(gone.mean()) if wanted["missing"] == "drop" else 1
     if any(fact.kind == "numeric" for fact in kept):
-        wanted["discretize"] = f"quantile({bins_for(rows * weight)})"
+        wanted["discretize"] = f"quantile({bins_for(observations)})"
     counts = [fact.name for fact in facts if fact.kind == "count"]
     if counts:
         wanted["weights"] = counts[0]
@@ -59,7 +69,7 @@ def repaired(held: Source, options: dict[str, Any], numeric: Sequence[str]) -> t
             trial["drop"] = [name for name in trial["drop"] if name in there]
         try:
             with unsaid():
-                read(replace(held, parts=list(held.parts)), **trial)
+                prepare(replace(held, parts=list(held.parts)), **trial).coded()
         except DataError as error:
             more = _with_remedy(options, error.remedy, numeric)
             if more == options:
@@ -90,19 +100,22 @@ def _with_remedy(options: Mapping[str, Any], remedy: Sequence[Setting], numeric:
     return more
 
 
-def code_for(path: str | None, options: Mapping[str, Any]) -> str:
+def code_for(path: str | list[str] | None, options: Mapping[str, Any], *, scan: bool = False) -> str:
     """Write the call that learns from the table as advised."""
-    table = "df" if path is None else json.dumps(str(path), ensure_ascii=False)
+    table = "df" if path is None else json.dumps(path, ensure_ascii=False)
+    given = [Setting(*item).code() for item in options.items()]
     if not all(isinstance(value, str | list | dict) for value in options.values()):
-        return f"md.learn({table}, **check.options)"
-    return f"md.learn({', '.join([table, *(Setting(*item).code() for item in options.items())])})"
+        given = ["**check.options"]
+    call = ", ".join([table, *given])
+    return f"md.learn(md.scan({call}))" if scan else f"md.learn({call})"
 
 
-def command_for(path: str, options: Mapping[str, Any]) -> str:
+def command_for(path: str, options: Mapping[str, Any], *, scan: bool = False) -> str:
     """Write the command that learns from the file as advised; there is none for what a shell cannot say."""
     if not all(isinstance(value, str | list | dict) for value in options.values()) or isinstance(
         options.get("levels"), dict
     ):
         return ""
     file = f"./{path}" if path.startswith("-") else path
-    return " ".join(["mapdag learn", shlex.quote(file), *(Setting(*item).flags() for item in options.items())])
+    flags = [*(Setting(*item).flags() for item in options.items()), *(["--scan"] if scan else [])]
+    return " ".join(["mapdag learn", shlex.quote(file), *flags])

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
+from mapdag.data.columns import is_a
 from mapdag.data.dataset import Dataset
+from mapdag.data.packed.scan import scan
+from mapdag.data.packed.sources import is_many
 from mapdag.data.preparation import prepare
 from mapdag.errors import ParameterError
 from mapdag.public import public
@@ -50,7 +54,7 @@ def read(
         (rows, columns), or a structured one (byte strings are UTF-8 or else Latin-1); a dict of sequences by name; a
         list of dicts, in which what a row lacks is missing; a dataset. The first line of a text file holds the names.
         If every other line has one field more, the first field is taken for R's row names and left out, as long as it
-        is distinct on every row.
+        is distinct on every row. A Dask DataFrame stays on its cluster, packed (`docs/howto/big-data.md`).
     levels : mapping, or path of a JSON file, optional
         Level labels of some or all columns, in order. They are matched by text, 1 and True being "1" and "True".
     like : object with a mapping `levels`, optional
@@ -112,20 +116,21 @@ def read(
     >>> data.levels["sex"], data.levels["cough"]
     (('f', 'm'), ('no', 'yes', 'unsure'))
     """
-    return prepare(
-        source,
-        levels=levels,
-        like=like,
-        weights=weights,
-        drop=drop,
-        missing=missing,
-        missing_values=missing_values,
-        discretize=discretize,
-        codes=codes,
-        max_levels=max_levels,
-        separator=separator,
-        encoding=encoding,
-    ).dataset()
+    options: dict[str, Any] = {
+        "levels": levels,
+        "like": like,
+        "weights": weights,
+        "drop": drop,
+        "missing": missing,
+        "missing_values": missing_values,
+        "discretize": discretize,
+        "codes": codes,
+        "max_levels": max_levels,
+    }
+    if is_a(source, "dask", "DataFrame"):
+        found: Dataset = import_module("mapdag.distributed").read_dask(source, options)
+        return found
+    return prepare(source, separator=separator, encoding=encoding, **options).dataset()
 
 
 def as_dataset(data: Any, **options: Unpack[ReadingOptions]) -> Dataset:
@@ -133,10 +138,10 @@ def as_dataset(data: Any, **options: Unpack[ReadingOptions]) -> Dataset:
 
     Parameters
     ----------
-    data : Dataset, or whatever `read` takes
-        The table.
+    data : Dataset, or whatever `read` takes, or several files
+        The table; several files are scanned.
     **options
-        Passed to `read`; not allowed for a dataset, of which nothing is to be read.
+        Passed to `read` or `scan`; not allowed for a dataset, of which nothing is to be read.
 
     Returns
     -------
@@ -149,6 +154,8 @@ def as_dataset(data: Any, **options: Unpack[ReadingOptions]) -> Dataset:
     >>> as_dataset(data) is data
     True
     """
+    if is_many(data):
+        return scan(data, **options)
     if not isinstance(data, Dataset):
         return read(data, **options)
     if options:

@@ -6,7 +6,8 @@ Rows are left out before anything is decided about the columns, so that a table 
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -99,6 +100,10 @@ def _as_numbers(weights: Any) -> NDArray[Any]:
         return np.where(array > MAX_TOTAL, float(MAX_TOTAL), array).astype(np.float64)
 
 
+#: Given which distinct values of some columns are missing, by name: how many rows remain for each value of each column.
+Recount: TypeAlias = "Callable[[Mapping[str, NDArray[np.bool_]]], Mapping[str, NDArray[np.int64]]]"
+
+
 class Remaining(NamedTuple):
     """The rows that remain."""
 
@@ -144,9 +149,33 @@ def leave_out(
         return columns, weights
     if not found.keep.any():
         problems.raise_any()
-        raise _none_left(found)
+        raise _none_left(found.missing, found.n_heavy)
     rows = np.flatnonzero(found.keep)
     return [column.kept(rows) for column in emptied(columns)], None if weights is None else weights[rows]
+
+
+def recounted(columns: list[Column], options: ReadOptions, problems: Problems, recount: Recount) -> list[Column]:
+    """Do the same for columns that hold distinct values, each standing for the rows that have it."""
+    total, missing, gone = columns[0].n_rows, {}, {}
+    for column in list(columns) if options.missing == "drop" else ():
+        assert column.times is not None
+        marked = missing_positions(column, options)[column.index]
+        count = int(column.times[marked].sum())
+        if count == total:
+            problems.add(column.name, f"holds no values: all {total:,} rows are missing")
+            columns.remove(column)
+        elif count:
+            gone[column.name], missing[column.name] = marked, count
+    if options.missing != "drop":
+        return columns
+    left = recount(gone)
+    if not gone:
+        return columns
+    if not left[columns[0].name].any():
+        problems.raise_any()
+        raise _none_left(missing, total)
+    found = [replace(column, times=left[column.name]) for column in emptied(columns)]
+    return [column.kept(np.flatnonzero(left[column.name])) for column in found]
 
 
 def emptied(columns: list[Column]) -> Iterator[Column]:
@@ -155,10 +184,10 @@ def emptied(columns: list[Column]) -> Iterator[Column]:
         yield columns.pop(0)
 
 
-def _none_left(found: Remaining) -> DataError:
-    worst = sorted(found.missing, key=lambda name: -found.missing[name])[:5]
-    figures = ", ".join(f"{name!r} ({found.missing[name]:,})" for name in worst)
-    told = f" leaves none of the {found.n_heavy:,} rows: each has a missing value; most are in {figures}: pass "
+def _none_left(missing: Mapping[str, int], n_rows: int) -> DataError:
+    worst = sorted(missing, key=lambda name: -missing[name])[:5]
+    figures = ", ".join(f"{name!r} ({missing[name]:,})" for name in worst)
+    told = f" leaves none of the {n_rows:,} rows: each has a missing value; most are in {figures}: pass "
     ways = Setting("missing", "level"), ", or ", Setting("drop", worst[:1])
     return DataError(Setting("missing", "drop"), told, *ways)
 

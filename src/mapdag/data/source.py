@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from mapdag.data.meanings import ReadOptions
+    from mapdag.data.rows import Recount
 
 _POLARS_WROTE = (b"Polars", b"_PL_CATEGORICAL")
 
@@ -42,6 +43,8 @@ class Source:
     make: Callable[[str, Any, ReadOptions], Column]  # how; what the user said about the columns may spare it work
     called: str = "the table"  # what it is called in messages
     weights: Any = None  # weights that it brings along
+    recount: Recount | None = None  # counts the rows that remain, if columns hold distinct values instead of rows
+    sample: Source | None = None  # some of its rows, in that case
     header: bool = False  # whether the names were the first line of a text file, so that they might be data
 
     def pop(self, position: int, options: ReadOptions) -> Column:
@@ -187,7 +190,7 @@ def _from_records(rows: Sequence[Any]) -> Source:
 
 def _from_frame(frame: pl.DataFrame, declared: Mapping[str, Sequence[str]] | None = None) -> Source:
     """Bring a polars DataFrame to columns; `declared` holds levels that polars does not know of."""
-    levels = {**_named_categories(frame), **(declared or {})}
+    levels = {**named_categories(frame), **(declared or {})}
 
     def make(name: str, series: pl.Series, _: ReadOptions) -> Column:
         column = from_polars(name, series)
@@ -197,7 +200,7 @@ def _from_frame(frame: pl.DataFrame, declared: Mapping[str, Sequence[str]] | Non
     return Source(list(frame.columns), frame.height, frame.get_columns(), make)
 
 
-def _named_categories(frame: pl.DataFrame) -> dict[str, list[str]]:
+def named_categories(frame: pl.DataFrame) -> dict[str, list[str]]:
     """Levels of the Categoricals that have `polars.Categories` of their own, not shared with another column."""
     import polars as pl
 
@@ -225,7 +228,7 @@ def _from_stream(source: Any) -> Source:
     if table is None:
         _warn_of_lost_levels("the Arrow table", frame)
         return _from_frame(frame)
-    return _from_frame(frame, _dictionary_labels(table, frame))
+    return _from_frame(frame, _dictionary_labels(table.to_batches(), _dictionaries(table.schema, frame)))
 
 
 def _from_columnar(content: Content) -> Source:
@@ -240,29 +243,42 @@ def _from_columnar(content: Content) -> Source:
             frame = read(io.BytesIO(content.load()))
     except (pl.exceptions.PolarsError, OSError) as error:
         raise DataError(f"{content.name}: cannot be read as {content.format}: {error}") from error
-    source = _from_frame(frame, _levels_in_file(content, frame))
+    source = _from_frame(frame, levels_in_file(content, frame))
     source.called = content.name
     return source
 
 
-def _levels_in_file(content: Content, frame: pl.DataFrame) -> dict[str, list[str]]:
+def levels_in_file(content: Content, frame: pl.DataFrame) -> dict[str, list[str]]:
     """Return the levels that the dictionary columns of a file declare."""
     try:
         from pyarrow import ipc, parquet
     except ImportError:
-        ends = content.head + content.load()[-HEAD:]
+        ends = content.head + content.last(HEAD)
         if not any(mark in ends for mark in _POLARS_WROTE):
             _warn_of_lost_levels(content.name, frame)
         return {}
     if content.format == "parquet":
-        file = parquet.ParquetFile(content.stream())
-        wanted = _dictionaries(file.schema_arrow, frame)
-        return _dictionary_labels(file.read(columns=wanted), frame) if wanted else {}
+        with parquet.ParquetFile(content.stream()) as file:
+            wanted = _dictionaries(file.schema_arrow, frame)
+            return _dictionary_labels(file.iter_batches(columns=wanted), wanted) if wanted else {}
     opener = ipc.open_file if content.format == "ipc" else ipc.open_stream
-    schema = opener(io.BytesIO(content.load())).schema
-    options = ipc.IpcReadOptions(included_fields=[schema.names.index(name) for name in _dictionaries(schema, frame)])
-    reader = opener(io.BytesIO(content.load()), options=options)
-    return _dictionary_labels(reader.read_all(), frame) if options.included_fields else {}
+    with _as_file(content) as file:
+        schema = opener(file).schema
+    wanted = _dictionaries(schema, frame)
+    options = ipc.IpcReadOptions(included_fields=[schema.names.index(name) for name in wanted])
+    if not wanted:
+        return {}
+    with _as_file(content) as file:
+        reader = opener(file, options=options)
+        batches = map(reader.get_batch, range(reader.num_record_batches)) if content.format == "ipc" else reader
+        return _dictionary_labels(batches, wanted)
+
+
+def _as_file(content: Content) -> Any:
+    """Open what pyarrow then reads piece by piece."""
+    import pyarrow as pa
+
+    return pa.BufferReader(content.data) if content.path is None else pa.OSFile(os.fsencode(content.path))
 
 
 def _dictionaries(schema: pa.Schema, frame: pl.DataFrame) -> list[str]:
@@ -279,14 +295,14 @@ def _dictionaries(schema: pa.Schema, frame: pl.DataFrame) -> list[str]:
     ]
 
 
-def _dictionary_labels(table: pa.Table, frame: pl.DataFrame) -> dict[str, list[str]]:
-    """Return the levels that dictionaries declare, those of all chunks in order of appearance, as labels of rows."""
+def _dictionary_labels(batches: Iterable[pa.RecordBatch], names: Sequence[str]) -> dict[str, list[str]]:
+    """Return the levels that dictionaries declare, those of all batches in order of appearance, as labels of rows."""
     import polars as pl
 
-    labels: dict[str, dict[str | None, None]] = {name: {} for name in _dictionaries(table.schema, frame)}
-    for name, found in labels.items():
-        for chunk in table.column(name).chunks:
-            values = pl.Series(chunk.dictionary)
+    labels: dict[str, dict[str | None, None]] = {name: {} for name in names}
+    for batch in batches:
+        for name, found in labels.items():
+            values = pl.Series(batch.column(name).dictionary)
             column = from_polars(name, values) if values.dtype != pl.String else None
             texts = values.to_list() if column is None else [column.labels[position] for position in column.index]
             found.update(dict.fromkeys(texts))

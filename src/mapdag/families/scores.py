@@ -60,8 +60,9 @@ class FamilyScores:
     ----------
     data : Dataset
     criteria : sequence of Likelihood or Criterion
-    engine : str or callable
-        Who counts, see `mapdag.counts.engine`; the scores are the same to the last bit.
+    engine : str or callable, optional
+        Who counts, see `mapdag.counts.engine`, as the data set says unless given; the scores are the same to the last
+        bit.
     backend : {"auto", "bitsets", "tables", "sorted"}
         How this machine's cores count; the scores are the same to the last bit.
     threads : int
@@ -73,7 +74,7 @@ class FamilyScores:
         data: Dataset,
         criteria: Sequence[Likelihood | Criterion],
         *,
-        engine: str | Callable[[Dataset], Engine] = "cores",
+        engine: str | Callable[[Dataset], Engine] | None = None,
         backend: Backend = "auto",
         threads: int = 1,
     ) -> None:
@@ -83,9 +84,11 @@ class FamilyScores:
             if likelihood.whole_counts and data.weights is not None and data.weights.dtype.kind == "f":
                 raise DataError(f"{likelihood} is defined for whole counts, but the weights of the rows are fractions")
         self.likelihoods = likelihoods
+        who = data.engine if engine is None else engine
         self.engine: Engine = (
-            Counter(data, backend=backend, threads=threads) if engine == "cores" else make_engine(engine, data)
+            Counter(data, backend=backend, threads=threads) if who == "cores" else make_engine(who, data)
         )
+        self.engine.threads = threads
         recipes = [each.recipe(data.total, data.n_columns) for each in likelihoods]
         self._with_recipe = [i for i, recipe in enumerate(recipes) if recipe is not None]
         self._from_tables = [i for i, recipe in enumerate(recipes) if recipe is None]
@@ -115,7 +118,7 @@ class FamilyScores:
         else:
             assert isinstance(engine, Counter)
             rows, way, values, index = engine.rows, engine.way, engine.card_values, engine.card_index
-        known = rows, self.recipes, self._terms, way, values, index
+        known = rows, self.recipes, self.terms, way, values, index
         found = Inputs(*known, 0, 0, 0, 0, crew or self._nobody, asks=not self.is_compiled)
         return found if found.asks else self._with_addresses(found, shared=crew is not None)
 
@@ -273,7 +276,7 @@ class FamilyScores:
 
             asked = [i for i, scores in enumerate(every) if scores.shape[1]]
             for i, batch in zip(asked, self.engine.tables([requests[i] for i in asked]), strict=True):
-                every[i][self._with_recipe] = score_tables(batch, self.recipes, self._terms)
+                every[i][self._with_recipe] = score_tables(batch, self.recipes, self.terms)
         if self._from_tables:
             for scores, request in zip(every, requests, strict=True):
                 for place, parents in enumerate(request.families()):
@@ -313,7 +316,8 @@ class FamilyScores:
         return limits
 
     @property
-    def _terms(self) -> Terms:
+    def terms(self) -> Terms:
+        """What this thread remembers of terms."""
         from mapdag.terms.sums import terms_of_thread
 
         return terms_of_thread(self.engine.total, self.engine.fractions)

@@ -10,7 +10,6 @@ does not matter who draws it, or when.
 from __future__ import annotations
 
 import operator
-import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, NamedTuple
@@ -22,6 +21,7 @@ from mapdag.data.dataset import Dataset
 from mapdag.data.labels import Codes, code_dtype
 from mapdag.errors import CapacityError, ParameterError
 from mapdag.networks.cpts import Floats, refuse_undefined
+from mapdag.tasks import divide
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -148,16 +148,10 @@ def _draw(network: BayesianNetwork, flat: FlatNetwork, key: NDArray[np.uint32], 
     if len(pieces) == 1:
         work(pieces[0])
     elif pieces:
-        with ThreadPoolExecutor(min(len(pieces), _cpus())) as pool:
+        with ThreadPoolExecutor(len(divide(None, len(pieces)))) as pool:
             list(pool.map(work, pieces))
     # The codes are right by construction.
     return Dataset._trusted(network.nodes, network.levels, codes, None, network.codings)  # noqa: SLF001
-
-
-def _cpus() -> int:
-    """Return how many threads this process may run at once."""
-    affinity = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
 
 
 @njit(cache=True, nogil=True)

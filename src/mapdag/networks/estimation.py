@@ -124,9 +124,13 @@ def _check_options(alpha: float, method: str, unobserved: str) -> None:
 def count_cells(data: Dataset, family: list[str]) -> Floats:
     """Count the rows of every cell of a family: one axis per member, in this order."""
     cards = [len(data.levels[name]) for name in family]
-    cells = cell_numbers([data.column(name) for name in family], cards)
-    counts = np.bincount(cells, weights=data.weights, minlength=math.prod(cards))
+    counts: NDArray[Any] = data.select(family).sum(_count_cells, cards, data.weights)
     return counts.astype(np.float64).reshape(cards)
+
+
+def _count_cells(codes: NDArray[Any], cards: list[int], weights: NDArray[Any] | None) -> NDArray[Any]:
+    """Count the rows of every cell, in one line."""
+    return np.bincount(cell_numbers(list(codes), cards), weights=weights, minlength=math.prod(cards))
 
 
 def posterior_means(counts: Floats | NDArray[np.int64], imaginary: float) -> Floats:

@@ -6,10 +6,12 @@ table, and its log.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mapdag.data import ScannedDataset
 from mapdag.networks.inputs import cell_numbers, matched_codes, needed_columns
 
 if TYPE_CHECKING:
@@ -27,6 +29,8 @@ _ROWS = 2**13
 def log_likelihood(network: BayesianNetwork, data: Any) -> float:
     """Return the sum of the log-probabilities of the rows, times their weights."""
     table = needed_columns(data, network.nodes, network)
+    if isinstance(table, ScannedDataset):
+        return math.fsum(log_likelihood(network, part) for part in table.parts())
     rows = log_by_row(network, table)
     return float(rows.sum() if table.weights is None else (rows * table.weights).sum())
 

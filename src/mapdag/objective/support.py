@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mapdag.counts import Counter
+from mapdag.counts import engine_of
 from mapdag.priors import Support
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def thin_families(dag: DAG, data: Dataset, support: float) -> tuple[ThinFamily, 
     support : float
         Rows that there must be for each observed configuration.
     """
-    counter, index = Counter(data), {name: i for i, name in enumerate(data.names)}
+    counter, index = engine_of(data), {name: i for i, name in enumerate(data.names)}
     most = most_configurations(data.total, support)
     found = []
     for node in dag.nodes:

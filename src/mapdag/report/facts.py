@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from mapdag.counts import Counter
+from mapdag.counts import engine_of
 from mapdag.families import FamilyScores
 from mapdag.theory.factors import log_arc_odds
 
@@ -90,7 +90,7 @@ def families(result: Result) -> list[FamilyFacts]:
     """Count and score the families of a learned graph, in the order of its nodes."""
     data, dag = result.data, result.dag
     column = {name: i for i, name in enumerate(data.names)}
-    counter, scores = Counter(data), FamilyScores(data, [result.objective.likelihood])
+    counter, scores = engine_of(data), FamilyScores(data, [result.objective.likelihood])
     found = []
     for node in dag.nodes:
         parents = dag.parents(node)

@@ -100,13 +100,13 @@ def make_rules(constraints: Constraints, prior: Prior, nodes: Sequence[str]) -> 
                 f"the prior requires an arc between {nodes[i]} and {nodes[j]}, but both directions are forbidden"
             )
         fixed[i, j] = fixed[j, i] = True
-    DAG(nodes, constraints.required)  # raises where required arcs form a cycle
+    if constraints.required:
+        DAG(nodes, constraints.required)  # raises where they form a cycle
     limits = [m for m in (constraints.max_parents, prior.max_parents, n - 1) if m is not None]
     rules = Rules(allowed, fixed, min(limits), allowed.sum(axis=0) == n - 1)
-    for j in np.flatnonzero(fixed.any(axis=0)).tolist():
-        demanded = int((fixed[:, j] & ~fixed[j]).sum())
-        if demanded > rules.max_parents:
-            raise GraphError(f"{nodes[j]} has {demanded} required parents, but max_parents is {rules.max_parents}")
+    demanded = (fixed & ~fixed.T).sum(axis=0)
+    for j in np.flatnonzero(demanded > rules.max_parents).tolist():
+        raise GraphError(f"{nodes[j]} has {demanded[j]} required parents, but max_parents is {rules.max_parents}")
     return rules
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mapdag.counts import Counter
+from mapdag.counts import engine_of
 from mapdag.families import Criterion
 from mapdag.notices import warn
 from mapdag.objective import most_configurations, thin_families
@@ -33,7 +33,7 @@ def criterion_of(objective: Objective, data: Dataset, rules: Rules) -> Criterion
     limits = [most_configurations(data.total, support)] * data.n_columns
     waived = []
     if rules.fixed.any():
-        counter = Counter(data)
+        counter = engine_of(data)
         for node in np.flatnonzero(rules.fixed.any(axis=0)).tolist():
             required = np.flatnonzero(rules.fixed[:, node] & rules.allowed[:, node]).tolist()
             observed = counter.observed(required)

@@ -26,6 +26,7 @@ from mapdag.search.orders.search import search_orders
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from mapdag.contracts import Objective
     from mapdag.counts import Engine
     from mapdag.data import Dataset
     from mapdag.graphs import DAG
@@ -36,6 +37,9 @@ SEARCHES: Mapping[str, Callable[..., Result]] = MappingProxyType(
     {"orders": search_orders, "hc": climb_hills, "tabu": walk_tabu, "exact": search_exactly}
 )
 TIES = ("data", "columns")
+
+# Up to so many rows in all, or so many for each row with a weight, it is faster to repeat rows than to weigh them.
+_FEW_ROWS, _FEW_TIMES = 100_000, 4
 
 
 _GENERAL = tuple(each.name for each in fields(Options) if each.name not in ("constraints", "cancel"))
@@ -104,7 +108,12 @@ class Plan:
         return replace(self, options=replace(self.options, **options))
 
     def arrange(self, data: Dataset) -> tuple[Dataset, tuple[tuple[str, ...], ...]]:
-        """Put the columns into the order by which ties are broken; also, which of them the data cannot tell apart."""
+        """Put the columns into the order by which ties are broken; also, which of them the data cannot tell apart.
+
+        Rows that count several times are repeated where that is faster: compiled code counts rows, not weights.
+        """
+        if (self.options.engine or data.engine) == "cores" and _worth_repeating(data):
+            data = data.repeated()
         if self.order == "columns":
             return data, ()
         found = canonical_order(data)
@@ -117,19 +126,27 @@ class Plan:
         with shown(self.options.progress, lambda bar: bar.search) as tell:
             yield replace(self.options, progress=tell)
 
-    def run(self, data: Dataset, goals: Sequence[Goal]) -> tuple[Result, ...]:
-        """Learn under each objective, sharing one cache of family scores; after Ctrl-C the rest is not begun."""
-        with self.begun() as options:
-            return self._run(data, goals, options)
+    def check(self, names: Sequence[str], objectives: Sequence[Objective]) -> None:
+        """Refuse constraints that contradict each other, the prior or the start, for tables with these columns."""
+        for objective in objectives:
+            rules = make_rules(self.options.constraints, objective.prior, names)
+            complete_start(self.options.start, rules, names)
 
-    def _run(self, data: Dataset, goals: Sequence[Goal], options: Options) -> tuple[Result, ...]:
-        table = data
+    def run(self, data: Dataset, goals: Sequence[Goal], *, checked: bool = False) -> tuple[Result, ...]:
+        """Learn under each objective, sharing one cache of family scores; after Ctrl-C the rest is not begun.
+
+        `checked`: whether `check` has been asked about these columns and objectives.
+        """
+        with self.begun() as options:
+            return self._run(data, goals, options, checked=checked)
+
+    def _run(self, data: Dataset, goals: Sequence[Goal], options: Options, *, checked: bool) -> tuple[Result, ...]:
+        table, names = data, data.names
         objectives = [parse(goal) for goal in goals]
         if not objectives:
             raise ParameterError("objectives must name at least one")
-        names = data.names
-        for objective in objectives:  # what is wrong is said in the order of the table
-            complete_start(options.start, make_rules(options.constraints, objective.prior, names), names)
+        if not checked:  # here, so that what is wrong is said in the order of the table
+            self.check(names, objectives)
         data, alike = self.arrange(data)
         scores, results = options.make_cache(data, objectives), []
         for objective in objectives:
@@ -139,6 +156,13 @@ class Plan:
                 done.set()
                 options = replace(options, cancel=done)
         return tuple(replace(each, dag=each.dag.reordered(names), data=table, alike=alike) for each in results)
+
+
+def _worth_repeating(data: Dataset) -> bool:
+    """Whether rows with weights are counted faster one by one."""
+    if data.weights is None or data.weights.dtype.kind == "f":
+        return False
+    return bool(data.total <= max(_FEW_ROWS, _FEW_TIMES * data.n_rows))
 
 
 @cache
@@ -186,9 +210,9 @@ def learn(
         For whatever is random (restarts); 0 unless given.
     threads : int, optional
         Threads to count and score with, all cores unless given; the result does not depend on it.
-    engine : str or callable
-        Who counts: "cores", this machine; or another engine that was registered, or a function that makes one for a
-        data set (`docs/extend.md`). The result does not depend on it.
+    engine : str or callable, optional
+        Who counts: "cores", this machine, where the table is in memory; or another engine that was registered, or a
+        function that makes one for a data set (`docs/extend.md`). The result does not depend on it.
     progress : bool or callable
         True shows a bar while the search runs, in a terminal or a notebook; a function is called with a `Progress`
         after every step. Nothing is shown unless asked for.

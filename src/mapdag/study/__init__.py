@@ -10,6 +10,7 @@ from mapdag.study.cells import Cell, Row, Task
 from mapdag.study.design import Arm, Design, Search, read_design
 from mapdag.study.executors import Executor, Processes, Serial
 from mapdag.study.progress import Progress
+from mapdag.study.remote import Remote
 from mapdag.study.runs import Outcome, Status, run, status
 from mapdag.study.store import RESULTS_VERSION, Store
 
@@ -22,6 +23,7 @@ __all__ = [
     "Outcome",
     "Processes",
     "Progress",
+    "Remote",
     "Row",
     "Search",
     "Serial",

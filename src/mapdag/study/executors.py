@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from mapdag.checks import check_whole
 from mapdag.study.cells import Row, Task
 from mapdag.study.worker import Failure, Work, do_task
+from mapdag.tasks import available_cores
 
 if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess
@@ -44,7 +45,7 @@ class Executor(Protocol):
         ...
 
 
-def _events(task: Task, stop: Callable[[], bool]) -> Iterator[Event]:
+def events_of(task: Task, stop: Callable[[], bool]) -> Iterator[Event]:
     """Do one task; rows come in batches."""
     rows: list[Row] = []
     failures: list[Failure] = []
@@ -73,7 +74,7 @@ class Serial:
             if stop():
                 return
             try:
-                yield from _events(task, stop)
+                yield from events_of(task, stop)
             except Exception as error:  # noqa: BLE001 - one task must not end the others
                 yield Event(task, error=f"{type(error).__name__}: {error}")
 
@@ -84,7 +85,7 @@ def _work(inbox: Connection, stopped: Any) -> None:
     try:
         while (task := inbox.recv()) is not None:
             try:
-                for event in _events(task, stopped.is_set):
+                for event in events_of(task, stopped.is_set):
                     inbox.send(event)
             except Exception as error:  # noqa: BLE001, PERF203 - told to the parent
                 inbox.send(Event(task, error=f"{type(error).__name__}: {error}"))
@@ -197,12 +198,6 @@ def _dismiss(worker: _Worker) -> None:
         worker.process.terminate()
         worker.process.join(5)
     worker.pipe.close()
-
-
-def available_cores() -> int:
-    """Cores that this process may use."""
-    affinity = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
 
 
 def make_executor(workers: int | None = None, *, grace: float = 10.0) -> Executor:

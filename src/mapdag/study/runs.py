@@ -6,11 +6,12 @@ import os
 import platform
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from mapdag.checks import check_positive
 from mapdag.errors import ParameterError
@@ -18,6 +19,7 @@ from mapdag.study.cells import Task, all_cells, missing_tasks
 from mapdag.study.design import Design, read_design
 from mapdag.study.executors import Event, Executor, make_executor
 from mapdag.study.progress import Progress, Tracker, cost, shares
+from mapdag.study.remote import Remote
 from mapdag.study.store import Store
 from mapdag.study.worker import do_task, plan_for
 from mapdag.wording import duration
@@ -65,6 +67,7 @@ def run(
     out: str | Path,
     *,
     workers: int | None = None,
+    cluster: Any = None,
     time_limit: float | None = None,
     order: Order = "cheapest",
     fresh: bool = False,
@@ -82,6 +85,8 @@ def run(
         Directory of the results.
     workers : int, optional
         Processes; as many as there are cores unless given. One means this process.
+    cluster : optional
+        Where to do it instead: the address of a scheduler of Dask, or a client of it. Results are written here.
     time_limit : float, optional
         Seconds after which no new cell is begun.
     order : {"cheapest", "longest"}
@@ -116,8 +121,16 @@ def run(
     if order not in get_args(Order):
         raise ParameterError(f"order must be 'cheapest' or 'longest', got {order!r}")
     plans = {arm.search: plan_for(arm.search).search for arm in design.arms}  # also checks their options
-    executor = executor or make_executor(workers, grace=grace)
-    with Store(out, create=True) as store, store.locked():
+    if workers is not None and cluster is not None:
+        raise ParameterError("workers and cluster both say who does the tasks: give one of them")
+    with ExitStack() as stack:
+        if cluster is not None:
+            from mapdag.cluster import connect
+
+            executor = Remote(stack.enter_context(connect(cluster)), grace=grace)
+        executor = executor or make_executor(workers, grace=grace)
+        store = stack.enter_context(Store(out, create=True))
+        stack.enter_context(store.locked())
         store.claim(seed=design.seed, test_rows=design.test_rows, fresh=fresh)
         for search, resolved in plans.items():
             store.claim_search(search, resolved)

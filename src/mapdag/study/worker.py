@@ -18,6 +18,7 @@ from mapdag.study.cells import Cell, Row, Task
 from mapdag.study.goals import at, is_optimised
 from mapdag.study.judge import Judge
 from mapdag.study.samples import column_order, draw_sample, load_truth
+from mapdag.tasks import Lane, within
 from mapdag.theory import find_alpha_star
 
 if TYPE_CHECKING:
@@ -73,8 +74,9 @@ def do_task(task: Task, stop: Callable[[], bool] = lambda: False) -> Iterator[Ro
     work = Work()
     cpu = time.process_time()
     began = time.perf_counter()
-    truth = load_truth(task.source, task.seed, task.test_rows)
-    sample = draw_sample(task, truth.network)
+    with within(Lane()):  # one thread, since there are as many workers as cores
+        truth = load_truth(task.source, task.seed, task.test_rows)
+        sample = draw_sample(task, truth.network)
     table = sample.select(column_order(task, sample.names))
     work.sampling = time.perf_counter() - began
     judge = Judge(truth, sample)

@@ -67,7 +67,7 @@ class FamilyCache:
         objectives: Iterable[Objective],
         *,
         constraints: Constraints | None = None,
-        engine: str | Callable[[Dataset], Engine] = "cores",
+        engine: str | Callable[[Dataset], Engine] | None = None,
         backend: Backend = "auto",
         threads: int = 1,
     ) -> None:
@@ -87,6 +87,7 @@ class FamilyCache:
         helped = self._scores.is_compiled and threads > 1
         self._helped = helped and self._scores.estimate() + _SCORING * n >= _WORTH_HELP
         self._paired: list[NDArray[np.bool_]] = []
+        self._problems: dict[tuple[Objective, bool], Problem] = {}  # as of the thread that asked first
         self.gate = Gate()
 
     def rules(self, objective: Objective) -> Rules:
@@ -114,6 +115,9 @@ class FamilyCache:
         shares : bool
             Whether all threads share large requests, once `staff` has sent them.
         """
+        known = self._problems.get((objective, shares))
+        if known is not None:
+            return known._replace(inputs=known.inputs._replace(terms=self._scores.terms))
         from mapdag.search.cache.store import Problem, address_of_ensure
 
         rules = self.rules(objective)
@@ -121,7 +125,9 @@ class FamilyCache:
         odds = odds[:1, :1].copy() if is_same(odds) else np.ascontiguousarray(np.where(rules.allowed, odds, 0.0))
         inputs = self._scores.inputs(self._scores.crew if shares and self._helped else None)
         problem = Problem(rules, odds, self.index(objective), inputs, self.zobrist, ensure=0, ahead=0)
-        return problem._replace(ensure=address_of_ensure(problem, self.store))
+        found = problem._replace(ensure=address_of_ensure(problem, self.store))
+        self._problems[objective, shares] = found
+        return found
 
     def estimate(self) -> float:
         """Estimate the nanoseconds to count one node without parents with every candidate."""
@@ -177,7 +183,7 @@ class FamilyCache:
     def score(self, families: Iterable[tuple[int, tuple[int, ...]]]) -> None:
         """Make sure that the store has the scores of some families (child, parents); all in one request."""
         unknown = [each for each in dict.fromkeys(families) if self._find(*each) is None]
-        found = self._scores.scores([Request(*each) for each in unknown])
+        found = self._scores.scores([Request(*each) for each in unknown]) if unknown else []
         with self.gate.alone():
             for each, scores in zip(unknown, found, strict=True):
                 self._keep(*each, scores[:, 0])
@@ -203,15 +209,20 @@ class FamilyCache:
     def pair_up(self, wanted: NDArray[np.bool_]) -> Iterator[int]:
         """Score every node alone and with each single parent that is wanted, ``wanted[parent, child]``, in steps.
 
-        Both directions of a pair share one table. Yields how many nodes are done; nothing where all is known, where
-        there are no rows, or where Python must be asked.
+        Both directions of a pair share one table. Yields how many nodes are done; nothing where all is known, or where
+        there are no rows. Engines that must be asked are asked once, for all.
         """
         from mapdag.search.cache.pairs import fill_pairs, find_roots
         from mapdag.search.cache.store import COLUMNS
 
         n, threads = self.data.n_columns, self._scores.threads
         known = any(wanted is each or np.array_equal(wanted, each) for each in self._paired)
-        if not self._scores.is_compiled or self.data.n_rows == 0 or known or not wanted.any():
+        if self.data.n_rows == 0 or known or not wanted.any():
+            return
+        if not self._scores.is_compiled:
+            self.fetch([Ask(child, (), wanted[:, child]) for child in range(n)])
+            self._paired.append(wanted)
+            yield n
             return
         while self.store.used[COLUMNS] + n > len(self.store.scores):
             self.grow(self.store)

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from mapdag.kernels import entry, inner, new_words, no_words
+from mapdag.kernels import entry, inner, new_scores, new_words, no_words
 
 _BLOCK = 4096  # rows whose colours stay in the cache
+_LANES = 4  # sums that are kept apart: neighbouring rows often have the same level, and one addition waits for another
 
 
 @inner
@@ -21,8 +22,10 @@ def mix(word: Any) -> Any:
 
 
 @entry
-def refine(codes: Any, first_level: Any, weights: Any, levels: Any, columns: Any) -> None:
-    """Colour rows by their levels, levels by their rows and their column, and columns by their levels; in place.
+def colour_rows(codes: Any, first_level: Any, weights: Any, levels: Any) -> Any:
+    """Colour rows by their levels; returns the sum of the colours of the rows that have each level.
+
+    Sums of the blocks of a table add up to those of all its rows.
 
     Parameters
     ----------
@@ -30,7 +33,7 @@ def refine(codes: Any, first_level: Any, weights: Any, levels: Any, columns: Any
     first_level : int64 array (columns + 1,)
     weights : uint64 array
         How often each row counts; empty: once.
-    levels, columns : uint64 array
+    levels : uint64 array
         Colours.
     """
     n = codes.shape[1]
@@ -52,9 +55,37 @@ def refine(codes: Any, first_level: Any, weights: Any, levels: Any, columns: Any
             here = seen[first_level[c] :]
             for i in range(size):
                 here[np.uint64(codes[c, start + i])] += rows[i]
-    for c in range(len(codes)):
+    return seen
+
+
+@entry
+def refine(seen: Any, first_level: Any, levels: Any, columns: Any) -> None:
+    """Colour levels by their rows, `seen`, and their column, and columns by their levels; in place."""
+    for c in range(len(columns)):
         total = mix(np.uint64(first_level[c + 1] - first_level[c]))
         for level in range(first_level[c], first_level[c + 1]):
             levels[level] = mix(levels[level] + mix(seen[level] ^ columns[c]))
             total += levels[level]
         columns[c] = mix(columns[c] ^ mix(total))
+
+
+@entry
+def count_levels(codes: Any, first_level: Any, weights: Any) -> Any:
+    """Count every level of every column.
+
+    Parameters
+    ----------
+    codes : array (columns, rows)
+    first_level : int64 array (columns + 1,)
+    weights : float64 array
+        How much each row counts; empty: one.
+    """
+    counts = new_scores(_LANES, first_level[-1])
+    counts[:] = 0
+    for c in range(len(codes)):
+        here = counts[:, first_level[c] :]
+        for i in range(codes.shape[1]):
+            here[i % _LANES, np.uint64(codes[c, i])] += weights[i] if len(weights) else 1.0
+    for lane in range(1, _LANES):
+        counts[0] += counts[lane]
+    return counts[0]

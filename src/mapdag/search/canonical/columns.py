@@ -12,9 +12,11 @@ table (but for designs of rare symmetry); nothing in the data can tell them apar
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from mapdag.counts.passes import sealed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -54,13 +56,17 @@ def canonical_order(data: Dataset) -> CanonicalOrder:
     first_level = np.concatenate([[0], np.cumsum(data.cards)])
     weights = _whole(data.weights)
     levels, columns = np.zeros(first_level[-1], dtype=np.uint64), np.zeros(n, dtype=np.uint64)
-    refine(data.codes, first_level, weights, levels, columns)
+
+    def go_round() -> None:
+        refine(data.sum(_coloured, first_level, weights, levels), first_level, levels, columns)
+
+    go_round()
     scores: NDArray[np.uint64] | None = None
     while True:
         colours = len(np.unique(columns))
         for _ in range(2):  # a round may pass something on without yet telling more columns apart
             if colours < n:
-                refine(data.codes, first_level, weights, levels, columns)
+                go_round()
         if colours == n:
             break
         if len(np.unique(columns)) == colours:
@@ -69,22 +75,22 @@ def canonical_order(data: Dataset) -> CanonicalOrder:
             _refine_by_pairs(columns, scores)
             if len(np.unique(columns)) == colours:
                 break
-    ranks = np.argsort(np.argsort(data.names, kind="stable"), kind="stable")
-    found = np.lexsort((ranks, columns, _entropies(data)))
+    ranks = np.argsort(sorted(range(n), key=data.names.__getitem__), kind="stable")
+    found = np.lexsort((ranks, columns, _entropies(data, first_level)))
     return CanonicalOrder(tuple(found.tolist()), _groups(found, columns))
 
 
 def _pairs(data: Dataset, groups: tuple[tuple[int, ...], ...]) -> NDArray[np.uint64]:
     """How well each column tells those of some groups: a likelihood, exact whatever the order of rows and levels."""
+    from mapdag.counts import Request
     from mapdag.families import FamilyScores
     from mapdag.scores import LogLik
 
     every = range(data.n_columns)
     found = np.zeros((data.n_columns, data.n_columns))
-    scores = FamilyScores(data, [LogLik()])
-    for i in (i for group in groups for i in group):
-        others = [j for j in every if j != i]
-        found[i, others] = scores.extensions(i, (), others)[0]
+    requests = [Request(i, (), tuple(j for j in every if j != i)) for group in groups for i in group]
+    for request, scores in zip(requests, FamilyScores(data, [LogLik()]).scores(requests), strict=True):
+        found[request.child, request.candidates] = scores[0]
     return (found + 0.0).view(np.uint64)
 
 
@@ -117,15 +123,33 @@ def _whole(weights: NDArray[np.generic] | None) -> NDArray[np.uint64]:
     return weights.astype(np.uint64)
 
 
-def _entropies(data: Dataset) -> NDArray[np.float64]:
+def _entropies(data: Dataset, first_level: NDArray[np.int64]) -> NDArray[np.float64]:
     """Entropy of every column: a sum over the sorted counts, so that neither rows nor labels matter."""
-    found = np.empty(data.n_columns)
     weights = data.exact_weights
-    for i in range(data.n_columns):
-        counts = np.sort(np.bincount(data.codes[i], weights=weights, minlength=int(data.cards[i])))
-        shares = counts[counts > 0] / counts.sum()
-        found[i] = -float(np.sum(shares * np.log(shares)))
+    each = np.empty(0) if weights is None else weights.astype(np.float64)
+    counts: NDArray[Any] = data.sum(_counted, first_level, each)
+    column = np.repeat(np.arange(data.n_columns), np.diff(first_level))[counts > 0]
+    counts = counts[counts > 0]
+    counts = counts[np.lexsort((counts, column))]
+    totals = np.bincount(column, counts, minlength=data.n_columns)
+    shares = counts / totals[column]
+    found: NDArray[Any] = -np.bincount(column, shares * np.log(shares), minlength=data.n_columns)
     return found
+
+
+# Kernels are called by way of functions that other processes find, and compile or load themselves.
+
+
+def _coloured(codes: NDArray[Any], *arguments: Any) -> Any:
+    from mapdag.search.canonical.colours import colour_rows
+
+    return colour_rows(sealed(codes), *arguments)
+
+
+def _counted(codes: NDArray[Any], *arguments: Any) -> Any:
+    from mapdag.search.canonical.colours import count_levels
+
+    return count_levels(sealed(codes), *arguments)
 
 
 def _groups(order: NDArray[np.intp], columns: NDArray[np.uint64]) -> tuple[tuple[int, ...], ...]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mapdag.counts import Request
 from mapdag.errors import CapacityError, ParameterError, Setting
 from mapdag.families import FamilyScores
 from mapdag.graphs.masks import members
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from mapdag.search.exact.subsets import Families
     from mapdag.search.exact.tallies import Partitions, Tallies
     from mapdag.search.frame.options import Options
+    from mapdag.terms.formulas import Terms
 
     Floats = NDArray[np.float64]
 
@@ -36,8 +38,11 @@ if TYPE_CHECKING:
 TIE = 2.0**-26
 
 MOST_NODES = 30  # bits of a set that are looked up, ten at a time
-_BLOCK, _BLOCKS = 12, 8  # bits of the sets that are tallied at a time, at least; bits of the number of times, at most
+_BLOCK, _BLOCKS = 10, 8  # bits of the sets that are tallied at a time, at least; bits of the number of times, at most
 _STRETCH = 1 << 15  # families that are scored at a time
+_PART = 1 << 16  # families that one thread scores before it takes others
+_SHORTEST = 13  # bits of the sets that are gone through at a time, at least
+_ASKED = 256  # families, with their candidates, that are asked for at a time where they are not compiled
 _OVERHEAD = 60e6  # terms and the like, for each thread
 
 
@@ -74,6 +79,11 @@ class Child:
     def nodes(self, place: int) -> int:
         """Set of nodes at a place."""
         return sum(1 << self.candidates[i] for i in members(place))
+
+    def extensions(self, place: int) -> Request:
+        """Return the family at a place with each candidate after its own: all places together, every family once."""
+        parents = tuple(self.candidates[i] for i in members(place))
+        return Request(self.node, parents, self.candidates[place.bit_length() :])
 
 
 class Lattice:
@@ -121,7 +131,8 @@ class Lattice:
         self._odds = np.where(rules.allowed, objective.prior.log_odds(data.names), 0.0) - charge
         self._criterion = cache.criterion(objective)
         self._families = FamilyScores(data, [self._criterion], engine=cache.engine, threads=watch.threads)
-        self.base = [float(self._families.family(child.node, [])[0]) for child in self.children]
+        alone = self._families.scores([Request(child.node, ()) for child in self.children])
+        self.base = [float(scores[0, 0]) for scores in alone]
 
     @property
     def is_compiled(self) -> bool:
@@ -155,29 +166,44 @@ class Lattice:
         found = np.empty(self.size)
         score = self.scorer()
         jobs = [partial(score, child, found[child.start : child.start + child.size]) for child in self.children]
+        if self.is_compiled:  # in parts, so that threads are busy to the end
+            jobs = [
+                partial(score, child, found[child.start + first : child.start + min(first + _PART, child.size)], first)
+                for child in self.children
+                for first in range(0, child.size, _PART)
+            ]
         self.watch.work("scoring", jobs, in_turn=not self.is_compiled)
         return found
 
-    def scorer(self) -> Callable[[Child, Floats], None]:
-        """Make a function that scores all families of a child: threads may share it if likelihoods are compiled."""
+    def scorer(self) -> Callable[..., None]:
+        """Make a function that scores families of a child, ``score(child, out)`` all of them.
+
+        If likelihoods are compiled, threads may share it, and ``score(child, out, first)`` scores some from a place on.
+        """
         self.watch.families += sum(math.comb(len(c.candidates), k) for c in self.children for k in range(self.most + 1))
         return self._scorer_by_tallies() if self.is_compiled else self._score_by_tables
 
-    def _scorer_by_tallies(self) -> Callable[[Child, Floats], None]:
+    def _scorer_by_tallies(self) -> Callable[..., None]:
         from mapdag.recipes import Rule
-        from mapdag.search.exact.scores import new_memo, score_families
+        from mapdag.search.exact.scores import Memo, new_memo, score_families
         from mapdag.terms.sums import new_terms
 
         tallies = self._tallies()
         recipes = self._families.recipes
         rule = Rule(int(recipes.codes[0]), *recipes.numbers[0].tolist())
+        spare: list[tuple[Memo, Terms]] = []  # of threads that have done their part
+        lookups = {child.node: self._lookup(child) for child in self.children}
 
-        def score(child: Child, out: Floats) -> None:
-            memo, terms = new_memo(self.data.n_rows, rule.code), new_terms(self.data.total)
-            known = self._lookup(child)
-            for first in range(0, child.size, _STRETCH):
+        def score(child: Child, out: Floats, begin: int = 0) -> None:
+            try:
+                memo, terms = spare.pop()
+            except IndexError:
+                memo, terms = new_memo(self.data.n_rows, rule.code), new_terms(self.data.total)
+            known = lookups[child.node]
+            for first in range(0, len(out), _STRETCH):
                 self.watch.check()
-                score_families(known, tallies, rule, memo, terms, first, out[first : first + _STRETCH])
+                score_families(known, tallies, rule, memo, terms, begin + first, out[first : first + _STRETCH])
+            spare.append((memo, terms))
 
         return score
 
@@ -219,12 +245,15 @@ class Lattice:
 
         sets = np.zeros((CHUNKS, 1 << CHUNK), dtype=np.int64)
         declared, odds = np.ones(sets.shape), np.zeros(sets.shape)
+        cards = self.data.cards
         for i, candidate in enumerate(child.candidates):
-            has = np.arange(1 << CHUNK) >> i % CHUNK & 1 == 1
-            sets[i // CHUNK, has] |= 1 << candidate
-            declared[i // CHUNK, has] *= self.data.cards[candidate]
-            odds[i // CHUNK, has] += self._odds[candidate, child.node]
-        levels = int(self.data.cards[child.node])
+            # Sets of the candidates so far are known: the others have one more.
+            chunk, size = i // CHUNK, 1 << i % CHUNK
+            has, lacks = slice(size, 2 * size), slice(size)
+            sets[chunk, has] = sets[chunk, lacks] | 1 << candidate
+            declared[chunk, has] = declared[chunk, lacks] * cards[candidate]
+            odds[chunk, has] = odds[chunk, lacks] + self._odds[candidate, child.node]
+        levels = int(cards[child.node])
         limit = self._criterion.limits[child.node] if self._criterion.limits else math.inf
         base = self.base[child.node]
         return Lookup(child.node, levels, child.demanded, self.most, limit, base, sets, declared, odds)
@@ -240,16 +269,13 @@ class Lattice:
         prior = np.zeros(child.size)
         for chunk, mine in enumerate(odds):  # added up in the order of the kernel, as are the scores
             prior += mine[places >> CHUNK * chunk & (1 << CHUNK) - 1]
-        for place in range(child.size):
-            more = range(place.bit_length(), len(child.candidates))
-            if place.bit_count() >= self.most or not more:
-                continue
+        asked = [p for p in range(child.size) if p.bit_count() < self.most and p.bit_length() < len(child.candidates)]
+        for first in range(0, len(asked), _ASKED):
             self.watch.check()
-            parents = [child.candidates[i] for i in members(place)]
-            extra = [child.candidates[i] for i in more]
-            scores = self._families.extensions(child.node, parents, extra)[0]
-            larger = [place | 1 << i for i in more]
-            out[larger] = (scores - self.base[child.node]) + prior[larger]
+            some = asked[first : first + _ASKED]
+            for place, scores in zip(some, self._families.scores([child.extensions(p) for p in some]), strict=True):
+                larger = [place | 1 << i for i in range(place.bit_length(), len(child.candidates))]
+                out[larger] = (scores[0] - self.base[child.node]) + prior[larger]
         out[places & child.demanded != child.demanded] = -np.inf
 
     def families_with(self, scores: Floats) -> Families:
@@ -259,10 +285,27 @@ class Lattice:
 
         places = np.zeros((self.n_nodes, CHUNKS, 1 << CHUNK), dtype=np.int64)
         for child in self.children:
-            for i, candidate in enumerate(child.candidates):
-                has = np.arange(1 << CHUNK) >> candidate % CHUNK & 1 == 1
-                places[child.node, candidate // CHUNK, has] |= 1 << i
+            bits = {candidate: 1 << i for i, candidate in enumerate(child.candidates)}
+            for node in range(self.n_nodes):
+                mine, size = places[child.node, node // CHUNK], 1 << node % CHUNK
+                mine[size : 2 * size] = mine[:size] | bits.get(node, 0)
         return Families(scores, np.array([child.start for child in self.children], dtype=np.int64), places)
+
+
+def layers(n_nodes: int) -> list[list[tuple[int, int]]]:
+    """Divide all sets of nodes into stretches, ``(first, last)``; those of a layer need sets of earlier ones only.
+
+    And smaller ones of their own. A stretch has its highest bits in common; a layer, how many of these there are.
+
+    >>> layers(3)
+    [[(0, 8)]]
+    """
+    high = min(max(n_nodes - _SHORTEST, 0), _BLOCKS)
+    size = 1 << n_nodes - high
+    found: list[list[tuple[int, int]]] = [[] for _ in range(high + 1)]
+    for block in range(1 << high):
+        found[block.bit_count()].append((block * size, (block + 1) * size))
+    return found
 
 
 def _children(rules: Rules) -> tuple[Child, ...]:

@@ -13,7 +13,7 @@ from mapdag.data import as_dataset, split_options
 from mapdag.errors import CapacityError, GraphError, MapdagError, ParameterError
 from mapdag.objective import DEFAULT, parse
 from mapdag.public import public
-from mapdag.search.exact.lattice import Lattice
+from mapdag.search.exact.lattice import Lattice, layers
 from mapdag.search.frame.watch import EarlyEnd
 from mapdag.search.plan import LearnOptions, Plan
 from mapdag.tables import Column, Table, Tabular
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-_STRETCH = 1 << 18  # sets between two looks at the limits
 _FEW = 1 << 10  # likewise, where each set is taken with many others
 _MOST_DAGS = 18  # nodes beyond which the sum over graphs, 3^N terms, takes too long
 
@@ -158,16 +157,12 @@ class _Sums:
             sum_within(self._within[self._mine(child)], child.pinned)
 
         lattice.watch.work("summing parents", [partial(add_up, child) for child in lattice.children])
+        self._layers = layers(lattice.n_nodes)
         self._before = np.empty(1 << lattice.n_nodes)
-        jobs = [partial(sum_orders, *each, self._families, self._before) for each in self._stretches()]
-        lattice.watch.work("summing orders", jobs, in_turn=True)
+        jobs = [[partial(sum_orders, *each, self._families, self._before) for each in layer] for layer in self._layers]
+        lattice.watch.work_in_layers("summing orders", jobs)
         if not np.isfinite(self._before[-1]):
             raise GraphError("no graph obeys the constraints and the prior")
-
-    def _stretches(self) -> list[tuple[int, int]]:
-        """All sets, in parts that are done between two looks at the limits."""
-        size = 1 << self._lattice.n_nodes
-        return [(first, min(first + _STRETCH, size)) for first in range(0, size, _STRETCH)]
 
     def _mine(self, child: Child) -> slice:
         return slice(child.start, child.start + child.size)
@@ -178,8 +173,9 @@ class _Sums:
 
         watch, n = self._lattice.watch, self._lattice.n_nodes
         after = np.empty(1 << n)
-        jobs = [partial(sum_orders_after, *each, self._families, after) for each in reversed(self._stretches())]
-        watch.work("summing orders", jobs, in_turn=True)
+        behind = reversed(self._layers)
+        jobs = [[partial(sum_orders_after, *each, self._families, after) for each in layer] for layer in behind]
+        watch.work_in_layers("summing orders", jobs)
         total = float(self._before[-1])
         probabilities = np.zeros((n, n))
 

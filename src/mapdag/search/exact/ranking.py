@@ -119,7 +119,7 @@ class _Ranking:
         self._graphs: dict[int, list[Graph]] = {0: [nothing]}
         self._met: dict[int, set[tuple[int, ...]]] = {}
         self._next: dict[int, list[tuple[float, int, int, int]]] = {0: []}
-        self._families: dict[tuple[int, int], tuple[Floats, Ints]] = {}
+        self._families: dict[tuple[int, int], tuple[list[float], list[int]]] = {}
         self._best_places: dict[int, Ints] = {}
 
     def graph(self, nodes: int, rank: int) -> Graph | None:
@@ -134,7 +134,7 @@ class _Ranking:
             rest = self.graph(before, lower)
             assert rest is not None
             parents = list(rest[1])
-            parents[node] = child.nodes(int(self._ranked(child, before)[1][which]))
+            parents[node] = child.nodes(self._ranked(child, before)[1][which])
             self._push(nodes, child, lower, which + 1)
             if which == 0:
                 self._push(nodes, child, lower + 1, 0)
@@ -157,28 +157,32 @@ class _Ranking:
     def _push(self, nodes: int, child: Child, lower: int, which: int) -> None:
         """Note the graph that adds a node with a set of parents, both of some rank, to a smaller graph."""
         before = nodes & ~(1 << child.node)
-        if lower >= self._k or which >= len(self._ranked(child, before)[0]):
+        scores, _ = self._ranked(child, before)
+        if lower >= self._k or which >= len(scores):
             return
         rest = self.graph(before, lower)
         if rest is not None:
-            score = rest[0] + float(self._ranked(child, before)[0][which])
-            heappush(self._next[nodes], (-score, child.node, lower, which))
+            heappush(self._next[nodes], (-(rest[0] + scores[which]), child.node, lower, which))
 
-    def _ranked(self, child: Child, before: int) -> tuple[Floats, Ints]:
+    def _ranked(self, child: Child, before: int) -> tuple[list[float], list[int]]:
         """Best sets of parents among some predecessors: scores and places."""
-        place = child.place(before)
-        if (child.node, place) not in self._families:
-            # Those of the child's best families that may be here are the best here, if they are enough.
-            places = self._favourites(child)
-            places = places[(places & ~place == 0) & (place & child.pinned & ~places == 0)]
-            if len(places) < self._k:
-                places = np.array([place & child.pinned], dtype=np.int64)
-                for i in members(place & ~child.pinned):
-                    places = np.concatenate([places, places | 1 << i])
-                places = _ordered(places, self._single[child.start + places], self._k)
-            places = places[: self._k]
-            self._families[child.node, place] = self._single[child.start + places], places
-        return self._families[child.node, place]
+        found = self._families.get((child.node, before))
+        if found is None:
+            places = self._best_among(child, child.place(before))
+            found = self._single[child.start + places].tolist(), places.tolist()
+            self._families[child.node, before] = found
+        return found
+
+    def _best_among(self, child: Child, place: int) -> Ints:
+        # Those of the child's best families that may be here are the best here, if they are enough.
+        places = self._favourites(child)
+        places = places[(places & ~place == 0) & (place & child.pinned & ~places == 0)]
+        if len(places) < self._k:
+            places = np.array([place & child.pinned], dtype=np.int64)
+            for i in members(place & ~child.pinned):
+                places = np.concatenate([places, places | 1 << i])
+            places = _ordered(places, self._single[child.start + places], self._k)
+        return places[: self._k]
 
     def _favourites(self, child: Child) -> Ints:
         """Places of the best families of a child, best first."""

@@ -46,7 +46,7 @@ class Memo(NamedTuple):
     keys: Words  # (functions + 1, 2) parameter and name of each; the last: how many there are
     constants: Floats  # (functions, 2)
     terms: Ints  # (functions, counts, 2) EMPTY: not yet
-    charges: Floats  # (places, 2) numbers of configurations met lately, and their `quotient_charge`
+    charges: Floats  # (places, 3) numbers of configurations and levels met lately, and their `quotient_charge`
 
 
 class Functions(NamedTuple):
@@ -69,7 +69,7 @@ def new_memo(n_rows: int, code: int) -> Memo:
     slots = 1 << (_FULL // length).bit_length() - 1 if many else 16
     keys = np.zeros((slots + 1, 2), dtype=np.uint64)
     terms = np.zeros((slots, length, 2), dtype=np.int64)
-    return Memo(keys, np.zeros((slots, 2)), terms, np.zeros((1 << _CHARGES, 2)))
+    return Memo(keys, np.zeros((slots, 2)), terms, np.zeros((1 << _CHARGES, 3)))
 
 
 @part
@@ -133,9 +133,9 @@ def _add_sums(functions: Functions, tallies: Tallies, memo: Memo, terms: Terms, 
 @inner
 def _remembered_charge(r: int, q: float, total: float, charges: Floats) -> float:
     place = np.int64((bits_of(q) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - _CHARGES))
-    if charges[place, 0] != q:
-        charges[place, 0], charges[place, 1] = q, quotient_charge(r, q, total)
-    return charges[place, 1]
+    if charges[place, 0] != q or charges[place, 1] != r:
+        charges[place, 0], charges[place, 1], charges[place, 2] = q, r, quotient_charge(r, q, total)
+    return charges[place, 2]
 
 
 @entry

@@ -11,7 +11,7 @@ import numpy as np
 from mapdag.errors import GraphError
 from mapdag.graphs import DAG
 from mapdag.search.climbing.search import climb_hills
-from mapdag.search.exact.lattice import Child, Lattice
+from mapdag.search.exact.lattice import Child, Lattice, layers
 from mapdag.search.frame.result import make_result
 
 if TYPE_CHECKING:
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 # Graphs are taken as equal within this much for every choice that is made on the way to one of them. Of at most thirty
 # nodes with two choices each, all together stay below `mapdag.search.exact.lattice.TIE`: an arc more is never taken.
 _EQUAL = 2.0**-32
-_STRETCH = 1 << 20  # sets between two looks at the limits
-_SHORT = 1 << 14  # likewise, where each takes longer
 
 
 def search_exactly(objective: Objective, cache: FamilyCache, options: Options) -> Result:
@@ -81,11 +79,8 @@ def best_within(lattice: Lattice, scores: Floats) -> Floats:
     lattice.watch.work("choosing parents", [partial(improve, child) for child in lattice.children])
     best = np.empty(1 << lattice.n_nodes)
     families = lattice.families_with(scores)
-    stretches = [
-        partial(find_sinks, first, min(first + _STRETCH, len(best)), families, best)
-        for first in range(0, len(best), _STRETCH)
-    ]
-    lattice.watch.work("choosing sinks", stretches, in_turn=True)
+    stretches = [[partial(find_sinks, *each, families, best) for each in layer] for layer in layers(lattice.n_nodes)]
+    lattice.watch.work_in_layers("choosing sinks", stretches)
     _check_possible(best)
     return best
 
@@ -165,12 +160,11 @@ class _Lists:
             pins=np.array([child.nodes(child.pinned) for child in lattice.children], dtype=np.int64),
         )
         self.best = np.empty(1 << lattice.n_nodes)
-        step = max(_SHORT, len(self.best) >> 10)
         stretches = [
-            partial(find_sinks_in_lists, first, min(first + step, len(self.best)), every, self.best)
-            for first in range(0, len(self.best), step)
+            [partial(find_sinks_in_lists, *each, every, self.best) for each in layer]
+            for layer in layers(lattice.n_nodes)
         ]
-        lattice.watch.work("choosing sinks", stretches, in_turn=True)
+        lattice.watch.work_in_layers("choosing sinks", stretches)
         _check_possible(self.best)
 
     def score(self, child: Child, before: int) -> float:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mapdag.errors import CapacityError, Setting
+
+if TYPE_CHECKING:
+    from mapdag.data import Dataset
 
 
 def available_memory() -> float:
@@ -38,6 +42,14 @@ def check_memory(needed: float, what: str, *way_out: str | Setting) -> None:
     if needed > has:
         told = f"{what} needs {_amount(needed)} of memory, and {_amount(has)} are available; "
         raise CapacityError(told, *way_out)
+
+
+def tables_that_fit(data: Dataset) -> int:
+    """How many searches, each on its own selection of the rows of a table, find room at a time; at least one."""
+    values = data.n_rows * data.n_columns * data.codes.itemsize
+    bits = data.n_rows * float(data.cards.sum()) / 8
+    needed = 2.0 * values + bits  # in the order of the table, in that of the search, and as bitsets
+    return max(int(min(available_memory() / max(needed, 1.0), 1e9)), 1)
 
 
 def _amount(size: float) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from mapdag.errors import ParameterError
 from mapdag.graphs import DAG
 from mapdag.search.cache import FamilyCache
 from mapdag.search.constraints import Constraints
+from mapdag.tasks import available_cores
 
 if TYPE_CHECKING:
     from mapdag.contracts import Objective
@@ -39,8 +39,8 @@ class Options:
         For whatever is random.
     threads : int, optional
         Threads to count and score with, as many as there are cores unless given; the result does not depend on it.
-    engine : str or callable
-        Who counts, see `mapdag.counts.engine`; the result does not depend on it.
+    engine : str or callable, optional
+        Who counts, see `mapdag.counts.engine`, as the data set says unless given; the result does not depend on it.
     progress : bool or callable
         True for a bar; or a function that is called with a `Progress` after every step.
     catch_interrupt : bool
@@ -55,7 +55,7 @@ class Options:
     time_limit: float | None = None
     seed: int = 0
     threads: int | None = None
-    engine: str | Callable[[Dataset], Engine] = "cores"
+    engine: str | Callable[[Dataset], Engine] | None = None
     progress: OnProgress | bool | None = None
     catch_interrupt: bool = True
     cancel: threading.Event | None = None
@@ -72,8 +72,8 @@ class Options:
 
     @property
     def n_threads(self) -> int:
-        """Threads to use: as many as there are cores unless told otherwise."""
-        return self.threads or os.cpu_count() or 1
+        """Threads to use: as many as there are cores for this process unless told otherwise."""
+        return self.threads or available_cores()
 
     def make_cache(self, data: Dataset, objectives: list[Objective]) -> FamilyCache:
         """Cache of family scores for some objectives."""

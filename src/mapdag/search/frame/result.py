@@ -156,7 +156,8 @@ class Result(Drawable, Tabular):
     @cached_property
     def identified(self) -> CPDAG:
         """The equivalence class, with the directions that the constraints add to it: what data and constraints tell."""
-        return meek_closure(self.cpdag, [arc for arc in self.knowledge if self.cpdag.has_edge(*arc)])
+        told = [arc for arc in self.knowledge if self.cpdag.has_edge(*arc)]
+        return meek_closure(self.cpdag, told) if told else self.cpdag
 
     @property
     def compelled(self) -> tuple[tuple[str, str], ...]:
@@ -275,7 +276,9 @@ def make_result(
 ) -> Result:
     """Make a result of a graph, its score added up anew from its families."""
     which, allowed = cache.index(objective), cache.rules(objective).allowed
-    parts = [float(cache.family(i, dag.parent_indices(i))[which]) for i in range(len(dag.nodes))]
+    members = [(i, tuple(dag.parent_indices(i))) for i in range(len(dag.nodes))]
+    cache.score(members)
+    parts = [float(cache.family(*family)[which]) for family in members]
     index = {name: i for i, name in enumerate(dag.nodes)}
     return Result(
         dag=dag,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING
 
@@ -99,14 +99,22 @@ class Watch:
         All are done in other threads, even one after the other: Ctrl-C comes to the main thread, and must not come in
         the middle of a call of compiled code.
         """
-        with ThreadPoolExecutor(1 if in_turn else self.threads, thread_name_prefix="mapdag") as pool:
-            left = {pool.submit(self._do, job) for job in jobs}
+        self.work_in_layers(phase, [[job] for job in jobs] if in_turn else [jobs])
+
+    def work_in_layers(self, phase: str, layers: Iterable[Sequence[Callable[[], None]]]) -> None:
+        """Do layers of jobs one after the other, those of a layer several at a time."""
+        every = [list(layer) for layer in layers]
+        done, total = 0, sum(map(len, every))
+        with ThreadPoolExecutor(min(self.threads, max(map(len, every))), thread_name_prefix="mapdag") as pool:
             try:
-                while left:
-                    finished, left = wait(left, timeout=_LISTEN, return_when=FIRST_COMPLETED)
-                    for each in finished:
-                        each.result()
-                    self.tell(phase, len(jobs) - len(left), len(jobs))
+                for layer in every:
+                    left = {pool.submit(self._do, job) for job in layer}
+                    while left:
+                        finished, left = wait(left, timeout=_LISTEN, return_when=FIRST_COMPLETED)
+                        for each in finished:
+                            each.result()
+                        self.tell(phase, done + len(layer) - len(left), total)
+                    done += len(layer)
             except BaseException:
                 self._ended.set()
                 pool.shutdown(cancel_futures=True)

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mapdag.counts.passes import sealed
 from mapdag.data import Dataset
 from mapdag.kernels import Ints, Words, entry
 from mapdag.search.canonical.colours import mix
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
 _FAR_OFF = 2.0  # times smaller or larger than wanted: rows that cannot be told apart are no basis for a sample
@@ -28,27 +27,22 @@ _AT_A_TIME = 1 << 23  # rows that are told apart at a time, more or less: memory
 def draw(data: Dataset, share: float) -> Dataset | None:
     """Draw a share of the rows; nothing where their content does not allow it."""
     first = np.concatenate([[0], np.cumsum(data.cards * np.append(data.cards[1:], 1))])
-    pairs = data.cards, first, _over(data, count_pairs, data.cards, first)
+    pairs = data.cards, first, data.sum(pair_counts, data.cards, first)
     keys, times = [np.empty(0, dtype=np.uint64)], [np.empty(0, dtype=np.int64)]
     parts = -(-data.n_rows // _AT_A_TIME)
     for part in range(parts):
-        found: Distinct = _over(data, distinct_rows, pairs, part, parts)
+        found: Distinct = data.sum(distinct_rows, pairs, part, parts)
         threshold = (found.colours >> np.uint64(11)).astype(np.float64) * 2.0**-53
         kept = np.floor(found.times * share + threshold).astype(np.int64)
         keys.append(found.keys[kept > 0])
         times.append(kept[kept > 0])
     every = np.concatenate(keys)
     order = np.argsort(every)
-    drawn: Drawn = _over(data, chosen_rows, pairs, every[order])
+    drawn: Drawn = data.sum(chosen_rows, pairs, every[order])
     repeated = np.repeat(drawn.codes, np.concatenate(times)[order], axis=1)
     if not 1 / _FAR_OFF <= repeated.shape[1] / (share * data.n_rows) <= _FAR_OFF:
         return None
     return Dataset(data.names, data.levels, repeated)
-
-
-def _over(data: Dataset, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Sum of a function of the codes over all blocks of a table, wherever they are."""
-    return function(data.codes, *arguments)
 
 
 @dataclass(frozen=True)
@@ -86,18 +80,23 @@ class Drawn:
 
 def distinct_rows(codes: NDArray[Any], pairs: tuple[Ints, Ints, Ints], part: int, parts: int) -> Distinct:
     """Tell the rows of a block apart: those whose keys are in one part of all keys."""
-    colours, keys = coloured(codes, *pairs)
+    colours, keys = coloured(sealed(codes), *pairs)
     mine = keys % np.uint64(parts) == np.uint64(part) if parts > 1 else slice(None)
     return _distinct(keys[mine], colours[mine], np.ones(len(keys[mine]), dtype=np.int64))
 
 
 def chosen_rows(codes: NDArray[Any], pairs: tuple[Ints, Ints, Ints], chosen: NDArray[np.uint64]) -> Drawn:
     """Find the chosen rows of a block, each once; `chosen` is ascending."""
-    _, keys = coloured(codes, *pairs)
+    _, keys = coloured(sealed(codes), *pairs)
     found, places = np.unique(keys, return_index=True)
     at = np.minimum(np.searchsorted(chosen, found), max(len(chosen) - 1, 0))
     mine = chosen[at] == found if len(chosen) else np.zeros(len(found), dtype=np.bool_)
     return Drawn(found[mine], codes[:, places[mine]])
+
+
+def pair_counts(codes: NDArray[Any], cards: Ints, first: Ints) -> Ints:
+    """Call `count_pairs` by way of a function that other processes find."""
+    return count_pairs(sealed(codes), cards, first)
 
 
 @entry

@@ -1,0 +1,185 @@
+"""The first pass: a file is packed into blocks, which are kept as long as the file stays as it is."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+from mapdag.data.content import shown
+from mapdag.data.packed.blocks import BLOCK_ROWS, StoredBlock
+from mapdag.data.packed.fingerprints import Fingerprint
+from mapdag.data.packed.folders import key_of, locked
+from mapdag.data.packed.readers import FrameReader, Reader, TextReader, open_reader
+from mapdag.data.packed.sealed import Broken, read_sealed, write_sealed
+from mapdag.data.packed.streams import NotInEncoding
+from mapdag.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    import polars as pl
+
+T = TypeVar("T")
+Tell: TypeAlias = "Callable[[float], None]"
+
+#: Of the files that are written; what another version wrote is made anew.
+VERSION = 1
+
+_BEGUN, _WHOLE = "begun", "whole"
+_WORST = ("cells", "text", "integers", "typed")  # ways of reading, the worst first
+_MOST_THREADS = 4  # polars has threads of its own, and every block takes memory
+
+
+@dataclass(frozen=True)
+class Packed:
+    """A source that was packed.
+
+    Attributes
+    ----------
+    called : str
+        What it is called in messages.
+    path : str
+        Where it is, from anywhere.
+    folder : Path
+        Where its blocks are.
+    sizes : tuple of int
+        The rows of each block.
+    about : mapping
+        What `Reader.about` told; ``way``, the worst way in which a block of text was read.
+    key : str
+        Another one if the source was another one.
+    """
+
+    called: str
+    path: str
+    folder: Path
+    sizes: tuple[int, ...]
+    about: dict[str, Any]
+    key: str
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return sum(self.sizes)
+
+    def block(self, number: int) -> StoredBlock:
+        """Open a block."""
+        return StoredBlock(_block_path(self.folder, number))
+
+
+def _block_path(folder: Path, number: int) -> Path:
+    return folder / f"{number:08d}.block"
+
+
+def pack_file(
+    path: Path, cache: Path, separator: str | None, encoding: str | None, tell: Tell = lambda _: None
+) -> Packed:
+    """Pack a file, or find it packed; what was begun before is gone on with. `tell` hears how much of it is done."""
+    real = Path(os.path.realpath(path))
+    asked = (VERSION, str(real), separator, encoding, BLOCK_ROWS)
+    folder = cache / "sources" / key_of(*asked)
+    with locked(folder):
+        before = Fingerprint.of(path)
+        mark = {"version": VERSION, "path": shown(real), **before.to_dict()}
+        whole, begun = _facts(folder / _WHOLE), _facts(folder / _BEGUN)
+        if not _agree(whole, mark):
+            if not _agree(begun, mark):
+                _begin(folder, begun := mark)
+            try:
+                reader = open_reader(path, separator, encoding, begun.get("tried"))
+                whole = {**mark, **_pack_from(reader, folder, mark, tell)}
+            finally:  # whatever else is wrong with it
+                if Fingerprint.of(path) != before:
+                    _begin(folder, {})
+                    raise DataError(f"{shown(path)} changed while it was read: scan it again when nobody writes to it")
+            write_sealed(folder / _WHOLE, whole)
+        return Packed(shown(path), shown(real), folder, tuple(whole["sizes"]), whole["about"], key_of(*asked, before))
+
+
+def _pack_from(reader: Reader, folder: Path, mark: dict[str, Any], tell: Tell) -> dict[str, Any]:
+    """Pack a file as whatever encoding fits all of it."""
+    while True:
+        try:
+            return _pack(reader, folder, tell)
+        except NotInEncoding as error:  # noqa: PERF203 - twice at most
+            assert isinstance(reader, TextReader)
+            reader = reader.in_other_encoding(error)
+            _begin(folder, {**mark, "tried": reader.encoding})
+
+
+def pack_frame(frame: pl.LazyFrame, folder: Path) -> Packed:
+    """Pack a LazyFrame, of which nobody can tell whether it stayed as it was."""
+    reader = FrameReader(frame)
+    with locked(folder):
+        found = _pack(reader, folder, lambda _: None)
+    return Packed(reader.called, reader.called, folder, tuple(found["sizes"]), found["about"], key_of(str(folder)))
+
+
+def _facts(path: Path) -> dict[str, Any]:
+    """Return what a file says, nothing if it is not there or not whole."""
+    try:
+        return read_sealed(path)[0]
+    except Broken:
+        return {}
+
+
+def _agree(facts: dict[str, Any], mark: dict[str, Any]) -> bool:
+    return all(name in facts and facts[name] == value for name, value in mark.items())
+
+
+def _begin(folder: Path, facts: dict[str, Any]) -> None:
+    """Begin anew."""
+    for path in folder.iterdir():
+        if path.name != "lock":
+            path.unlink()
+    write_sealed(folder / _BEGUN, facts)
+
+
+def _pack(reader: Reader, folder: Path, tell: Tell) -> dict[str, Any]:
+    """Write all blocks that are not there yet."""
+    sizes, ways, last = _done(folder)
+    for block in in_threads(reader.blocks(last)):
+        if block.n_rows:
+            block.write(_block_path(folder, len(sizes)))
+            sizes.append(block.n_rows)
+            ways.add(block.facts["way"])
+            tell(reader.share(block.facts))
+    if not sizes:
+        raise DataError(f"{reader.called} has no rows")
+    return {"sizes": sizes, "about": {**reader.about(), "way": next(way for way in _WORST if way in ways)}}
+
+
+def _done(folder: Path) -> tuple[list[int], set[str], dict[str, Any] | None]:
+    """Look at the blocks that are there: their sizes, how they were read, and what the last one knows."""
+    sizes: list[int] = []
+    ways: set[str] = set()
+    last: dict[str, Any] | None = None
+    while True:
+        try:
+            block = StoredBlock(_block_path(folder, len(sizes)))
+        except Broken:
+            return sizes, ways, last
+        sizes.append(block.n_rows)
+        last = block.facts
+        ways.add(block.facts["way"])
+
+
+def in_threads(makers: Iterable[Callable[[], T]]) -> Iterator[T]:
+    """Call functions in threads, some ahead, and give what they return in order."""
+    threads = min(os.cpu_count() or 1, _MOST_THREADS)
+    waiting: deque[Future[T]] = deque()
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            for make in makers:
+                waiting.append(pool.submit(make))
+                if len(waiting) > threads:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()

@@ -1,0 +1,186 @@
+"""The front door to tables that are larger than memory."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from mapdag.data.columns import is_a
+from mapdag.data.packed.dataset import ScannedDataset, source_of_scanned
+from mapdag.data.packed.folders import cache_folder
+from mapdag.data.packed.meaning import is_small, read_packed, source_of
+from mapdag.data.packed.packing import Packed, pack_file, pack_frame
+from mapdag.data.packed.sealed import Broken, told_if_full
+from mapdag.data.packed.sources import find_files, is_many
+from mapdag.data.packed.store import store
+from mapdag.data.packed.tallies import PackedTable
+from mapdag.errors import DataError, ParameterError
+from mapdag.progress import shown
+from mapdag.public import public
+
+if TYPE_CHECKING:
+    from mapdag.data.discretization import Discretization
+    from mapdag.data.source import Source
+    from mapdag.progress import OnCount
+
+_TRIES = 3  # at mending what is damaged
+_MB = 10**6
+
+
+@public()
+def scan(
+    source: Any,
+    *,
+    levels: Mapping[str, Sequence[Any] | int] | str | os.PathLike[str] | None = None,
+    like: Any = None,
+    weights: Any = None,
+    drop: str | Iterable[str] = (),
+    missing: Literal["error", "drop", "level"] = "error",
+    missing_values: str | Iterable[Any] = (),
+    discretize: Discretization | None = None,
+    codes: bool | None = None,
+    max_levels: int | None = None,
+    separator: str | None = None,
+    encoding: str | None = None,
+    cache: str | os.PathLike[str] | None = None,
+    progress: OnCount | bool | None = None,
+    engine: Any = None,
+) -> ScannedDataset:
+    r"""Read a table that need not fit into memory: files, in blocks of rows, packed to a fraction of their size.
+
+    What comes out is what `read` would return: the same names, levels and codes. A first pass finds the distinct values
+    of every column, with their counts; a second one writes the codes in as few bits as they need (ALARM, 37 columns: 8
+    bytes a row). Both are kept in a cache, and used again as long as the files stay as they are; a pass that was
+    interrupted goes on where it ended.
+
+    Parameters
+    ----------
+    source : path, pattern, folder, list of these, or polars LazyFrame
+        Files as `read` takes them: text such as CSV (possibly compressed), Parquet or Arrow. A pattern such as
+        ``"data/*.parquet"`` or a folder stands for all files there (but for hidden ones), sorted by name. All must have
+        the same columns, in any order, of the same types. Nobody can tell whether a LazyFrame stayed the same: it is
+        packed anew each time, and forgotten with the dataset.
+    levels, like, weights, drop, missing, missing_values, discretize, codes, max_levels, separator, encoding
+        As in `read`; but for the method "hartemink" where there are more than a million rows, for columns with more
+        than 900,000 distinct values, which have to be left out, and for weights.
+    cache : path, optional
+        The folder to keep packed files in. By default what the environment variable ``MAPDAG_CACHE`` says, or else
+        ``~/.cache/mapdag`` (on macOS ``~/Library/Caches/mapdag``, on Windows ``%LOCALAPPDATA%\mapdag``).
+    progress : bool or callable
+        True shows a bar while files are packed; a function is called with the megabytes that are done, and all of them.
+    engine : dask.distributed.Client, optional
+        The cluster whose workers read the files, which all of them must see, and keep what is packed in their memory.
+
+    Returns
+    -------
+    ScannedDataset
+
+    Raises
+    ------
+    DataError
+        As `read`; if files differ in their columns, if one changes while it is read, or if there is no room for the
+        packed files. Nothing that is not whole is ever used.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, mapdag as md
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> for part in range(3):
+    ...     md.write_table(md.network("asia").sample(1000, seed=part), folder / f"part-{part}.csv")
+    >>> data = md.scan(folder / "*.csv", cache=folder / "cache")
+    >>> data
+    ScannedDataset(3,000 rows, 8 columns, 2 levels each, 1 block)
+    >>> md.learn(data, search="hc").dag.n_arcs
+    9
+    """
+    if weights is not None:
+        raise ParameterError(
+            "weights cannot be given for a table that is scanned, whose rows count once each: read it into memory with "
+            "mapdag.read, if it fits"
+        )
+    options = {
+        "levels": levels,
+        "like": like,
+        "drop": drop,
+        "missing": missing,
+        "missing_values": missing_values,
+        "discretize": discretize,
+        "codes": codes,
+        "max_levels": max_levels,
+    }
+    if engine is not None:
+        there = {**options, "separator": separator, "encoding": encoding}
+        data: ScannedDataset = import_module("mapdag.distributed").scan_on(engine, source, there)
+        return data
+    folder = cache_folder(cache)
+    for _ in range(_TRIES):
+        try:
+            with shown(progress, lambda bar: bar.counter("MB")) as tell:
+                table, owned = packed_table(source, folder, separator, encoding, tell)
+            found = read_packed(table, options)
+            blocks = store(table, found, folder)
+        except Broken as error:  # noqa: PERF203 - a block of an earlier scan: it is made anew
+            error.path.unlink(missing_ok=True)
+            (error.path.parent / "whole").unlink(missing_ok=True)
+            damaged = error
+        else:
+            if owned is not None:
+                blocks = replace(blocks, lease=Lease())
+                weakref.finalize(blocks.lease, _forget, owned, blocks.folder)
+            return ScannedDataset(found.names, found.levels, blocks, found.codings)
+    raise DataError(f"the cache cannot be read: {damaged}; pass cache= a folder elsewhere")
+
+
+class Lease:
+    """Held by all who read the same files, which nobody else will."""
+
+
+def open_packed(source: Any, separator: str | None, encoding: str | None) -> Source | None:
+    """Return several files, or a table that was scanned, as a source of columns; None for anything else."""
+    if isinstance(source, ScannedDataset):
+        return source_of_scanned(source)
+    if not is_many(source):
+        return None
+    table, _ = packed_table(source, cache_folder(), separator, encoding)
+    return source_of(table, whole=is_small(table))
+
+
+def packed_table(
+    source: Any, cache: Path, separator: str | None, encoding: str | None, tell: OnCount | None = None
+) -> tuple[PackedTable, Path | None]:
+    """Pack whatever is scanned; also, the folder that nobody will use again."""
+    if is_a(source, "polars", "LazyFrame"):
+        with told_if_full(cache / "sources"):
+            (cache / "sources").mkdir(parents=True, exist_ok=True)
+            folder = Path(tempfile.mkdtemp(prefix="frame-", dir=cache / "sources"))
+        try:
+            return PackedTable([pack_frame(source, folder)]), folder
+        except BaseException:
+            _forget(folder)
+            raise
+    files = find_files(source, cache)
+    sizes = [path.stat().st_size for path in files]
+    found: list[Packed] = []
+    for i, path in enumerate(files):
+        told = partial(_tell_bytes, tell, sum(sizes[:i]), sizes[i], sum(sizes))
+        found.append(pack_file(path, cache, separator, encoding, told))
+        told(1.0)
+    return PackedTable(found), None
+
+
+def _tell_bytes(tell: OnCount | None, before: int, size: int, total: int, share: float) -> None:
+    if tell is not None:
+        tell(round((before + share * size) / _MB), max(round(total / _MB), 1))
+
+
+def _forget(*folders: Path) -> None:
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,110 @@
+"""Files that are whole or do not exist: written under another name, flushed to disk, then renamed; with a checksum.
+
+A file is a line of JSON that says what is in it, followed by bytes; the line starts with the checksum and the size of
+all that follows.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import zlib
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mapdag.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+_MAGIC = b"mapdag 1 "
+_SEAL = len(_MAGIC) + 8 + 1 + 16 + 1  # checksum and size in hexadecimal, a blank, a newline: see `_sealed`
+
+#: How the names of files end that are being written.
+PART = ".part"
+
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+
+
+class Broken(Exception):  # noqa: N818 - never seen by users: what is broken is made anew
+    """A file is not whole, or not what was written."""
+
+    def __init__(self, path: Path, what: object) -> None:
+        super().__init__(f"{path} {what}")
+        self.path = path
+
+
+def write_sealed(path: Path, facts: dict[str, Any], parts: Sequence[bytes] = ()) -> None:
+    """Write a file, all or nothing."""
+    header = json.dumps(facts, separators=(",", ":")).encode() + b"\n"
+    checksum, size = zlib.crc32(header), len(header)
+    for part in parts:
+        checksum, size = zlib.crc32(part, checksum), size + len(part)
+    waiting = path.with_name(f"{path.name}.{os.getpid()}{PART}")
+    with told_if_full(path):
+        try:
+            with waiting.open("wb") as file:
+                for part in (_sealed(checksum, size), header, *parts):
+                    file.write(part)
+                file.flush()
+                os.fsync(file.fileno())
+            waiting.replace(path)
+        except BaseException:
+            with suppress(OSError):
+                waiting.unlink()
+            raise
+
+
+def read_sealed(path: Path, *, check: bool = True) -> tuple[dict[str, Any], NDArray[np.uint8]]:
+    """Return what a file says of its content, and the content, mapped into memory; `Broken` if it is not whole."""
+    try:
+        content: NDArray[np.uint8] = np.memmap(path, dtype=np.uint8, mode="r")
+        seal = content[:_SEAL].tobytes()
+        size = len(content) - _SEAL
+        if not seal.endswith(b" %016x\n" % size):
+            raise Broken(path, "is cut short")
+        if check and seal != _sealed(zlib.crc32(content[_SEAL:].data), size):
+            raise Broken(path, "is not as it was written")
+        end = _end_of_line(content)
+        facts: dict[str, Any] = json.loads(content[_SEAL:end].tobytes())
+    except (FileNotFoundError, ValueError) as error:
+        raise Broken(path, error) from error
+    except OSError as error:
+        if error.errno == errno.ENOMEM:
+            raise MemoryError(f"{path} cannot be mapped into memory") from error
+        raise DataError(f"cache: {path} cannot be read: {error.strerror or error}") from error
+    return facts, content[end:]
+
+
+def _sealed(checksum: int, size: int) -> bytes:
+    return _MAGIC + b"%08x %016x\n" % (checksum, size)
+
+
+def _end_of_line(content: NDArray[np.uint8]) -> int:
+    place, step = _SEAL, 1 << 12
+    while place < len(content):
+        found = content[place : place + step].tobytes().find(b"\n")
+        if found >= 0:
+            return place + found + 1
+        place += step
+    raise ValueError("no header")
+
+
+@contextmanager
+def told_if_full(path: Path) -> Iterator[None]:
+    """Say what to do where a file cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        full = error.errno in _FULL
+        what = "the disk is full: make room there" if full else str(error.strerror or error)
+        raise DataError(
+            f"cache: {path.parent} cannot be written to: {what}, or pass cache= (or set MAPDAG_CACHE) to a folder "
+            "elsewhere. What was packed so far is kept there, and used when the table is scanned again"
+        ) from error

@@ -1,0 +1,97 @@
+"""With many rows most of the search is done on a sample: drawn by content, so that one answer stays one answer."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import mapdag as md
+from mapdag.search.orders import sample, search
+from mapdag.search.orders.sample import draw
+from test_search_orders import rearranged, renamed
+
+
+def tally(data):
+    """The distinct rows of a table, and how often each occurs."""
+    rows, times = np.unique(data.codes.T, axis=0, return_counts=True)
+    return dict(zip(map(tuple, rows.tolist()), times.tolist(), strict=True))
+
+
+@given(seed=st.integers(0, 10**6), share=st.sampled_from([0.1, 0.3, 0.5, 0.9]))
+@settings(max_examples=40, deadline=None)
+def test_a_sample_depends_on_the_rows_and_not_on_their_order_or_labels(seed, share):
+    rng = np.random.default_rng(seed)
+    data = md.network(str(rng.choice(["asia", "sachs", "insurance"]))).sample(2000, seed=seed)
+    found = draw(data, share)
+    assert found is not None
+    every = tally(data)
+    for row, times in tally(found).items():
+        assert times in (int(np.floor(every[row] * share)), int(np.floor(every[row] * share)) + 1)
+    order = rng.permutation(data.n_rows)
+    tables = [rng.permutation(card) for card in data.cards]
+    codes = np.array([table[column[order]] for table, column in zip(tables, data.codes, strict=True)])
+    other = draw(md.Dataset(data.names, {name: len(data.levels[name]) for name in data.names}, codes), share)
+    assert other is not None
+    turned = {tuple(int(t[c]) for t, c in zip(tables, row, strict=True)): times for row, times in tally(found).items()}
+    assert tally(other) == turned
+
+
+def test_a_sample_has_about_as_many_rows_as_were_asked_for_and_their_frequencies():
+    data = md.network("alarm").sample(40_000, seed=1)
+    found = draw(data, 1 / 8)
+    assert 4_500 < found.n_rows < 5_500
+    for mine, every in zip(found.codes, data.codes, strict=True):
+        shares, expected = (np.bincount(codes, minlength=4) / len(codes) for codes in (mine, every))
+        assert np.abs(shares - expected).max() < 0.03
+
+
+def test_a_table_whose_rows_are_all_alike_gives_no_sample():
+    codes = np.array(np.meshgrid(*[[0, 1]] * 10)).reshape(10, -1)  # every row once: nothing tells one from another
+    names = [f"X{i}" for i in range(10)]
+    assert draw(md.Dataset(names, {name: ["0", "1"] for name in names}, codes), 0.1) is None
+
+
+def test_a_sample_is_the_same_in_one_go_and_in_parts(monkeypatch):
+    data = md.network("insurance").sample(3000, seed=2)
+    expected = tally(draw(data, 0.2))
+    monkeypatch.setattr(sample, "_AT_A_TIME", 400)
+    assert tally(draw(data, 0.2)) == expected
+
+
+@pytest.fixture
+def few_are_many(monkeypatch):
+    """Tables of some thousand rows are searched as those of millions are."""
+    monkeypatch.setattr(search, "_MANY", 1000)
+    monkeypatch.setattr(search, "_FEWEST", 800)
+
+
+@pytest.mark.usefixtures("few_are_many")
+@pytest.mark.parametrize("objective", ["MU(c=1)+BDs(1)", "Support(3)+U+BDeu(1)", "BIC"])
+def test_searching_on_a_sample_gives_one_answer(objective):
+    rng = np.random.default_rng(3)
+    for network in ("alarm", "insurance"):
+        data = md.network(network).sample(4000, seed=3)
+        result = md.learn(data, objective, threads=1)
+        assert result.converged
+        assert result.score >= md.hill_climb(data, objective).score
+        again = md.learn(data, objective, threads=3)
+        assert (again.dag, again.score, again.trace) == (result.dag, result.score, result.trace)
+        other, new = rearranged(data, rng, names=not result.alike)
+        moved = md.learn(other, objective)
+        assert moved.dag == renamed(result.dag, new, moved.dag.nodes)
+        assert moved.score == result.score
+
+
+@pytest.mark.usefixtures("few_are_many")
+def test_searching_on_a_sample_obeys_constraints_limits_and_ctrl_c():
+    data = md.network("alarm").sample(3000, seed=4)
+    given = {"required": [("HR", "HYPOVOLEMIA")], "forbidden": [("LVFAILURE", "HISTORY"), ("HISTORY", "LVFAILURE")]}
+    result = md.learn(data, max_parents=2, **given)
+    assert result.dag.has_arc("HR", "HYPOVOLEMIA")
+    assert not result.dag.has_arc("LVFAILURE", "HISTORY")
+    assert not result.dag.has_arc("HISTORY", "LVFAILURE")
+    assert max(len(result.dag.parents(name)) for name in data.names) <= 2
+    short = md.learn(data, time_limit=0.05)
+    assert short.stopped == "time_limit"
+    assert short.score == pytest.approx(md.score(short.dag, data))
+    assert md.learn(data, max_iter=10).stopped == "max_iter"
