@@ -22,7 +22,7 @@ _LINE = 8  # words of a cache line: numbers that threads write at the same time 
 LEFT, DONE, TOTAL, BUSY, OPEN, FAILED, READY = (_LINE * i for i in range(7))
 
 WORTH = 60_000.0  # nanoseconds of a request that outweigh a post
-PIECE = 20_000.0  # nanoseconds of a piece that outweigh taking it
+PIECE = 30_000.0  # nanoseconds of a piece that outweigh taking it
 BLOCK = 1 << 10  # words of a block of rows, at least: to add up its counts takes a small part of the time of counting
 ROOM = 1 << 17  # counts of one slot that are summed over blocks of rows
 _SPINS = 2_000  # looks at the board, some tens of microseconds, before a thread lets others have its core

@@ -51,7 +51,7 @@ _MEMBERS, _FIRST, _SIZE, _BY_BITS, _SLOT, _BLOCKS, _CELLS, _CONFIGURATIONS = ran
 _ALONE, _NUMBER, _BLOCK, _EXTEND, _COMPLETE = range(5)  # kinds of pieces
 
 _SCORING = 400.0  # nanoseconds to score one family, whatever its counts
-_PER_THREAD = 6  # pieces for each thread, so that all are done at about the same time
+_PER_THREAD = 10  # pieces for each thread, so that all are done at about the same time
 _BLOCKS_PER_THREAD = 3  # of rows; the counts of each are added up, which costs some time
 
 
