@@ -107,7 +107,6 @@ def curve(case: Case, steps: list[int]) -> tuple[Table, list[Target]]:
     data = case.data()
     rows, expected, one = [], None, None
     for threads in steps:
-        progress(f"cores: {case.name}, {threads} threads")
         if not rows:
             case.run(sampled("alarm", 300), threads)  # loads the kernels
         seconds, found = timed(partial(case.run, data, threads))
@@ -117,6 +116,7 @@ def curve(case: Case, steps: list[int]) -> tuple[Table, list[Target]]:
         if found != expected:
             raise RuntimeError(f"{case.name}: the result must not depend on the number of threads")
         rows.append((threads, seconds, one / seconds))
+        progress(f"cores: {case.name}, {threads} threads: {seconds:.2f} s, {one / seconds:.2f} times")
     targets = []
     if case.target is not None and steps[0] == 1 and steps[-1] >= 16:
         targets = [Target(f"{case.name}, {steps[-1]} threads against 1", ">=", case.target, rows[-1][2])]
