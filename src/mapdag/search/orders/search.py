@@ -41,22 +41,23 @@ if TYPE_CHECKING:
     from mapdag.search.orders.state import OrderState
     from mapdag.search.orders.team import Job
 
-_ROUNDS = 0.25  # arcs turned round from each order, for each node and 50 more
+_ROUNDS = 0.6  # arcs turned round from each order, for each node and 50 more
 _AGAIN = 16  # times that the search goes on from the best graph, when orders bring nothing new
 _STARTS = 30  # orders to start from, and one more for every so many nodes, unless the work allows fewer
 _NODES_PER_START = 10
-_FRUITLESS = 12  # starts in a row without a gain after which the search ends, and one more for so many nodes
-_NODES_PER_FRUITLESS = 20
+_FRUITLESS = 8  # starts in a row without a gain after which the search ends, and one more for so many nodes
+_NODES_PER_FRUITLESS = 40
 # How much counting the search may take, in passes over all pairs of nodes (hill climbing takes two or three).
-_PASSES = 6000.0
-_PASSES_PER_NODE = 20.0
+_PASSES = 24_000.0
+_PASSES_PER_NODE = 80.0
 _MANY = 300_000  # rows from which on most of the search is done on a share of them
 _SHARE = 1 / 16
 _FEWEST, _MOST = 100_000, 2_000_000  # rows of such a sample
-_STARTS_ON_ALL, _AGAIN_ON_ALL, _ROUNDS_ON_ALL = 8, 1, 0.2  # what is done on all of them, then
+_STARTS_ON_ALL, _AGAIN_ON_ALL, _ROUNDS_ON_ALL = 8, 1, 0.1  # what is done on all of them, then
 _ORDERS = 0  # explorations from orders; higher generations are those from the best graph
 _FEW = 11  # nodes for which all graphs are gone through
 _EXACT = 1e8  # nanoseconds that this may take at least
+_EXACT_SHARE = 1 / 8  # of the work that the search may take
 _EXACT_ROW = 3.0  # nanoseconds that it takes for each row and set of nodes, more or less
 
 
@@ -103,7 +104,7 @@ class _Search:
         self._starts = max(round(effort * (_STARTS + n / _NODES_PER_START)), 1)
         self._again = _AGAIN if self._rounds else 0
         self._most_work = effort * (_PASSES + _PASSES_PER_NODE * n) * n * walk.cache.estimate()
-        self._most_exact = max(self._most_work, effort * _EXACT)
+        self._most_exact = max(self._most_work * _EXACT_SHARE, effort * _EXACT)
         self._graph: Sequence[int] = ()  # where to begin
         self._graphs: list[Sequence[int]] = []  # and where else, if not with random orders
         self.met: list[Graph] = []  # from all orders
