@@ -10,9 +10,9 @@ from functools import cache
 
 
 @cache
-def pool(threads: int) -> ThreadPoolExecutor:
-    """Return so many threads, always the same ones."""
-    return ThreadPoolExecutor(threads, thread_name_prefix="mapdag")
+def pool(threads: int, purpose: str = "mapdag") -> ThreadPoolExecutor:
+    """Return so many threads, always the same ones for one purpose: those of one do not wait for those of another."""
+    return ThreadPoolExecutor(threads, thread_name_prefix=purpose)
 
 
 if hasattr(os, "register_at_fork"):  # a process that is forked off has none of them

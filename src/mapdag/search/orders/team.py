@@ -6,10 +6,12 @@ but scores, which are what they are.
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from functools import cache
+import threading
+from collections import deque
+from concurrent.futures import Future, wait
 from typing import TYPE_CHECKING
+
+from mapdag.counts.threads import pool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,17 +24,8 @@ if TYPE_CHECKING:
 
 Job = tuple[int, int]  # what an exploration is a function of: its generation, and its number there
 
+_MANY = 10_000  # threads that never are at work at the same time
 _LISTEN = 0.1  # seconds between two looks at Ctrl-C while threads work
-
-
-@cache
-def _pool(threads: int) -> ThreadPoolExecutor:
-    """Threads that live on, since each remembers the terms that it has computed."""
-    return ThreadPoolExecutor(threads, thread_name_prefix="mapdag-start")
-
-
-if hasattr(os, "register_at_fork"):  # a process that is forked off has none of them
-    os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
 class Team:
@@ -54,6 +47,9 @@ class Team:
         self._watch = watch
         self._states: dict[Job, OrderState] = {}
         self._futures: dict[Job, Future[None]] = {}
+        self._waiting: deque[Job] = deque()  # for a thread
+        self._threads = 0  # at work
+        self._lock = threading.Lock()
         self._done: set[Job] = set()
         self._stopped = False
 
@@ -62,8 +58,9 @@ class Team:
 
     def __exit__(self, *_: object) -> None:
         self._stopped = True
-        for future in self._futures.values():
-            future.cancel()
+        with self._lock:
+            while self._waiting:
+                self._futures.pop(self._waiting.popleft())
         wait(self._futures.values())
 
     @property
@@ -79,11 +76,35 @@ class Team:
         elif self._watch.threads == 1 or (len(jobs) == 1 and job not in self._futures):
             self._go(job)
         else:
-            for each in jobs:
-                if each not in self._futures:
-                    self._futures[each] = _pool(self._watch.threads).submit(self._go, each)
+            self._hand_out(jobs)
             self._listen(self._futures[job])
         return self._states.pop(job)
+
+    def _hand_out(self, jobs: Sequence[Job]) -> None:
+        """Have threads begin what nobody has begun yet, as many at a time as this search may have."""
+        with self._lock:
+            for job in jobs:
+                if job not in self._futures:
+                    self._futures[job] = Future()
+                    self._waiting.append(job)
+            for _ in range(min(self._watch.threads - self._threads, len(self._waiting))):
+                self._threads += 1
+                pool(_MANY, "mapdag-start").submit(self._work)
+
+    def _work(self) -> None:
+        """Do one exploration after the other, in one thread."""
+        while True:
+            with self._lock:
+                if not self._waiting:
+                    self._threads -= 1
+                    return
+                job = self._waiting.popleft()
+            try:
+                self._go(job)
+            except BaseException as error:  # noqa: BLE001 - whoever waits for it is told
+                self._futures[job].set_exception(error)
+            else:
+                self._futures[job].set_result(None)
 
     def _listen(self, future: Future[None]) -> None:
         """Wait, but not for longer than a moment at a time: Ctrl-C comes to this thread."""
