@@ -1,5 +1,8 @@
 """With many rows most of the search is done on a sample: drawn by content, so that one answer stays one answer."""
 
+from functools import reduce
+from operator import add
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -95,3 +98,16 @@ def test_searching_on_a_sample_obeys_constraints_limits_and_ctrl_c():
     assert short.stopped == "time_limit"
     assert short.score == pytest.approx(md.score(short.dag, data))
     assert md.learn(data, max_iter=10).stopped == "max_iter"
+
+
+class InBlocks(md.Dataset):
+    """A table whose rows are looked at block by block."""
+
+    def sum(self, function, *arguments):
+        blocks = np.array_split(self.codes, [0, 10, 700, 900, 901, 3000, 3500], axis=1)
+        return reduce(add, [function(np.ascontiguousarray(block), *arguments) for block in blocks])
+
+
+def test_a_sample_is_the_same_from_many_blocks():
+    data = md.network("insurance").sample(5000, seed=5)
+    assert tally(draw(InBlocks(data.names, data.levels, data.codes), 0.3)) == tally(draw(data, 0.3))

@@ -31,18 +31,40 @@ def draw(data: Dataset, share: float) -> Dataset | None:
     keys, times = [np.empty(0, dtype=np.uint64)], [np.empty(0, dtype=np.int64)]
     parts = -(-data.n_rows // _AT_A_TIME)
     for part in range(parts):
-        found: Distinct = data.sum(distinct_rows, pairs, part, parts)
+        found: Distinct = data.sum(distinct_rows, pairs, part, parts).whole()
         threshold = (found.colours >> np.uint64(11)).astype(np.float64) * 2.0**-53
         kept = np.floor(found.times * share + threshold).astype(np.int64)
         keys.append(found.keys[kept > 0])
         times.append(kept[kept > 0])
     every = np.concatenate(keys)
     order = np.argsort(every)
-    drawn: Drawn = data.sum(chosen_rows, pairs, every[order])
+    drawn: Drawn = data.sum(chosen_rows, pairs, every[order]).whole()
     repeated = np.repeat(drawn.codes, np.concatenate(times)[order], axis=1)
     if not 1 / _FAR_OFF <= repeated.shape[1] / (share * data.n_rows) <= _FAR_OFF:
         return None
     return Dataset(data.names, data.levels, repeated)
+
+
+@dataclass(frozen=True)
+class Pile:
+    """What was found in blocks: merged only with pieces of about the same size, so that many take little more."""
+
+    parts: tuple[Distinct | Drawn, ...]  # from large to small
+
+    def __add__(self, other: Pile) -> Pile:
+        parts = sorted((*self.parts, *other.parts), key=lambda part: -len(part.keys))
+        while len(parts) > 1 and len(parts[-2].keys) < 2 * len(parts[-1].keys):
+            last = parts.pop()
+            parts[-1] = parts[-1].merged(last)
+            parts.sort(key=lambda part: -len(part.keys))
+        return Pile(tuple(parts))
+
+    def whole(self) -> Any:
+        """Everything in one piece."""
+        found = self.parts[-1]
+        for part in reversed(self.parts[:-1]):
+            found = part.merged(found)
+        return found
 
 
 @dataclass(frozen=True)
@@ -53,7 +75,8 @@ class Distinct:
     colours: NDArray[np.uint64]
     times: NDArray[np.int64]  # how often each occurs
 
-    def __add__(self, other: Distinct) -> Distinct:
+    def merged(self, other: Any) -> Distinct:
+        """Put two together: rows that both have occur more often."""
         keys, colours = np.append(self.keys, other.keys), np.append(self.colours, other.colours)
         return _distinct(keys, colours, np.append(self.times, other.times))
 
@@ -73,25 +96,26 @@ class Drawn:
     keys: NDArray[np.uint64]
     codes: NDArray[Any]  # (columns, rows)
 
-    def __add__(self, other: Drawn) -> Drawn:
+    def merged(self, other: Any) -> Drawn:
+        """Put two together: rows that both have are there once."""
         keys, places = np.unique(np.append(self.keys, other.keys), return_index=True)
         return Drawn(keys, np.concatenate([self.codes, other.codes], axis=1)[:, places])
 
 
-def distinct_rows(codes: NDArray[Any], pairs: tuple[Ints, Ints, Ints], part: int, parts: int) -> Distinct:
+def distinct_rows(codes: NDArray[Any], pairs: tuple[Ints, Ints, Ints], part: int, parts: int) -> Pile:
     """Tell the rows of a block apart: those whose keys are in one part of all keys."""
     colours, keys = coloured(sealed(codes), *pairs)
     mine = keys % np.uint64(parts) == np.uint64(part) if parts > 1 else slice(None)
-    return _distinct(keys[mine], colours[mine], np.ones(len(keys[mine]), dtype=np.int64))
+    return Pile((_distinct(keys[mine], colours[mine], np.ones(len(keys[mine]), dtype=np.int64)),))
 
 
-def chosen_rows(codes: NDArray[Any], pairs: tuple[Ints, Ints, Ints], chosen: NDArray[np.uint64]) -> Drawn:
+def chosen_rows(codes: NDArray[Any], pairs: tuple[Ints, Ints, Ints], chosen: NDArray[np.uint64]) -> Pile:
     """Find the chosen rows of a block, each once; `chosen` is ascending."""
     _, keys = coloured(sealed(codes), *pairs)
     found, places = np.unique(keys, return_index=True)
     at = np.minimum(np.searchsorted(chosen, found), max(len(chosen) - 1, 0))
     mine = chosen[at] == found if len(chosen) else np.zeros(len(found), dtype=np.bool_)
-    return Drawn(found[mine], codes[:, places[mine]])
+    return Pile((Drawn(found[mine], codes[:, places[mine]]),))
 
 
 def pair_counts(codes: NDArray[Any], cards: Ints, first: Ints) -> Ints:
