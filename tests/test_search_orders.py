@@ -14,7 +14,7 @@ from mapdag.graphs.acyclicity import topological_order
 from mapdag.graphs.masks import transpose
 from mapdag.search import Plan, canonical_order
 from mapdag.search.climbing.moves import TOLERANCE
-from mapdag.search.orders.recombination import no_graph, recombine
+from mapdag.search.orders.recombination import graph_of, recombine
 from sharing import share_everything
 
 
@@ -341,12 +341,6 @@ def test_ctrl_c_ends_the_search_of_all_graphs():
             Plan.make(catch_interrupt=False).run(data, [result.objective])
 
 
-def _graph(masks, scores):
-    graph = no_graph(len(masks))
-    graph.parents[:, 0], graph.scores[:] = masks, scores
-    return graph
-
-
 def _random_graph(rng, n):
     order = rng.permutation(n)
     masks = [0] * n
@@ -354,7 +348,7 @@ def _random_graph(rng, n):
         for p in order[:place]:
             if rng.random() < 0.3:
                 masks[x] |= 1 << int(p)
-    return _graph(masks, rng.normal(size=n))
+    return graph_of(masks, rng.normal(size=n))
 
 
 def recombined(first, second, *, finely=False):
@@ -378,8 +372,8 @@ def test_recombined_graphs_are_graphs_and_no_worse(seed):
 
 def test_part_of_a_group_is_taken_with_the_nodes_on_the_cycles_that_it_closes():
     # 0 -> 1 against 1 -> 0, which gains, tied into one group by node 2 to node 3, where the first graph is far better.
-    first = _graph([0b0000, 0b0101, 0b1000, 0b0000], [-10.0, -5.0, -1.0, -1.0])
-    second = _graph([0b0010, 0b0000, 0b0000, 0b0100], [-2.0, -4.0, -9.0, -9.0])
+    first = graph_of([0b0000, 0b0101, 0b1000, 0b0000], [-10.0, -5.0, -1.0, -1.0])
+    second = graph_of([0b0010, 0b0000, 0b0000, 0b0100], [-2.0, -4.0, -9.0, -9.0])
     assert recombined(first, second) == (first.masks(), first.scores.tolist())
     masks, scores = recombined(first, second, finely=True)
     assert masks == [0b0010, 0b0000, 0b1000, 0b0000]

@@ -111,3 +111,16 @@ class InBlocks(md.Dataset):
 def test_a_sample_is_the_same_from_many_blocks():
     data = md.network("insurance").sample(5000, seed=5)
     assert tally(draw(InBlocks(data.names, data.levels, data.codes), 0.3)) == tally(draw(data, 0.3))
+
+
+@pytest.mark.usefixtures("few_are_many")
+def test_ctrl_c_while_the_sample_is_searched_keeps_what_it_has_brought(monkeypatch):
+    def press(*_):
+        raise KeyboardInterrupt
+
+    data = md.network("alarm").sample(4000, seed=3)
+    monkeypatch.setattr(search._Search, "_polish", press)  # the sample comes first
+    result = md.learn(data)
+    assert result.stopped == "interrupted"
+    assert result.score > md.hill_climb(data).score + 10
+    assert result.score == pytest.approx(md.score(result.dag, data))

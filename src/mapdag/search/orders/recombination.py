@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -45,6 +46,15 @@ class Graph(NamedTuple):
 def no_graph(n_nodes: int) -> Graph:
     """Make a graph without arcs or scores."""
     return Graph(np.zeros((n_nodes, (n_nodes + 63) // 64), dtype=np.uint64), np.zeros(n_nodes))
+
+
+def graph_of(masks: Sequence[int], scores: Sequence[float]) -> Graph:
+    """Make a graph from parents as bit masks and the scores of the families."""
+    graph = no_graph(len(masks))
+    size = 8 * graph.parents.shape[1]
+    graph.parents[:] = [np.frombuffer(mask.to_bytes(size, "little"), dtype=np.uint64) for mask in masks]
+    graph.scores[:] = scores
+    return graph
 
 
 @entry

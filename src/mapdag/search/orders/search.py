@@ -24,9 +24,9 @@ from mapdag.search.climbing.moves import TOLERANCE
 from mapdag.search.climbing.walk import Walk
 from mapdag.search.exact.search import search_exactly
 from mapdag.search.frame.watch import EarlyEnd
-from mapdag.search.orders.recombination import no_graph, recombine
+from mapdag.search.orders.recombination import graph_of, recombine
 from mapdag.search.orders.sample import draw
-from mapdag.search.orders.state import Ground
+from mapdag.search.orders.state import Basis
 from mapdag.search.orders.team import Team
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from mapdag.search.frame.result import Result
     from mapdag.search.orders.recombination import Graph
     from mapdag.search.orders.state import OrderState
-    from mapdag.search.orders.team import Job
+    from mapdag.search.orders.team import Errand
 
 _ROUNDS = 0.6  # arcs turned round from each order, for each node and 50 more
 _AGAIN = 16  # times that the search goes on from the best graph, when orders bring nothing new
@@ -97,7 +97,7 @@ class _Search:
         fixed = walk.rules.fixed
         self._pairs = np.argwhere(fixed).tolist()
         self._finely = not (fixed & fixed.T).any()  # pairs may have to be adjacent, no matter how
-        self._everybody = self._ground = Ground(walk.objective, walk.cache)
+        self._everybody = self._basis = Basis(walk.objective, walk.cache)
         n = len(walk.nodes)
         self._rounds = round(effort * (n + 50) * _ROUNDS)
         self._patience = _FRUITLESS + n // _NODES_PER_FRUITLESS
@@ -136,15 +136,19 @@ class _Search:
             return
         walk.tell("searching", 0, self._starts)
         limit = walk.options.time_limit
-        left = None if limit is None else max(limit - walk.watch.seconds, 1e-3)
-        general = replace(walk.options, time_limit=left, progress=None, max_iter=None)
+        half = None if limit is None else max(limit - walk.watch.seconds, 1e-3) / 2  # the other half is for all rows
+        general = replace(walk.options, time_limit=half, progress=None, max_iter=None)
         options = replace(general, catch_interrupt=False, engine="cores")
         other = Walk(walk.objective, options.make_cache(sample, [walk.objective]), options)
-        with other.watch:
-            other.begin()
-            other.climb()
-            search = _Search(other, self._effort)
-            search.run()
+        search = _Search(other, self._effort)
+        try:
+            with other.watch:
+                other.begin()
+                other.climb()
+                search.run()
+        except KeyboardInterrupt:  # what is known counts
+            self._offer(self._scored([_masks_of(other.best())])[0])
+            raise
         walk.watch.check()
         graphs = [self._graph, *(each.masks() for each in search.met), _masks_of(other.best())]
         best, *others = self._scored(graphs)
@@ -154,7 +158,7 @@ class _Search:
         self._graphs = [self._graph, *graphs[1:_STARTS_ON_ALL]]
         self._starts, self._again, self._rounds = len(self._graphs), _AGAIN_ON_ALL, round(self._rounds * _ROUNDS_ON_ALL)
         # On all rows only these are looked at as parents at first.
-        self._ground = Ground(walk.objective, walk.cache, _company(graphs))
+        self._basis = Basis(walk.objective, walk.cache, _company(graphs))
 
     def _scored(self, graphs: Sequence[Sequence[int]]) -> list[Graph]:
         """Score graphs that were found on other rows; families that are thinner than allowed lose their parents."""
@@ -165,24 +169,21 @@ class _Search:
         row = walk.cache.index(walk.objective)
         found = []
         for graph in families:
-            scored = no_graph(len(walk.nodes))
-            for x, parents in graph:
-                kept = parents if walk.cache.family(x, parents)[row] > -np.inf else ()
-                scored.scores[x] = walk.cache.family(x, kept)[row] + sum(odds[p, x] for p in kept)
-                scored.parents[x] = np.frombuffer(
-                    mask_of(kept).to_bytes(8 * scored.parents.shape[1], "little"), dtype=np.uint64
-                )
-            found.append(scored)
+            kept = [parents if walk.cache.family(x, parents)[row] > -np.inf else () for x, parents in graph]
+            scores = [
+                walk.cache.family(x, parents)[row] + sum(odds[p, x] for p in parents) for x, parents in enumerate(kept)
+            ]
+            found.append(graph_of([mask_of(parents) for parents in kept], scores))
         return found
 
-    def _begin(self, job: Job) -> OrderState:
+    def _begin(self, errand: Errand) -> OrderState:
         """Set out from a random order, or go on from the best graph so far."""
-        rng = np.random.default_rng([self._walk.options.seed, *job])
-        ground = self._ground if job[0] == _ORDERS else self._everybody
-        state = ground.state(alone=self._starts == 1 and not self._again)
-        if job[0] == _ORDERS and self._graphs:
-            state.load_masks(self._graphs[job[1]])
-        elif job[0] == _ORDERS and job[1]:
+        rng = np.random.default_rng([self._walk.options.seed, *errand])
+        basis = self._basis if errand[0] == _ORDERS else self._everybody
+        state = basis.state(alone=self._starts == 1 and not self._again)
+        if errand[0] == _ORDERS and self._graphs:
+            state.load_masks(self._graphs[errand[1]])
+        elif errand[0] == _ORDERS and errand[1]:
             state.shuffle(rng)
         else:
             state.load_masks(self._graph)
@@ -205,10 +206,10 @@ class _Search:
                 work, number = work + state.work, number + 1
                 fruitless = 0 if self._improve(best, state.best) else fruitless + 1
             self._graph, generation, gained = best.masks(), generation + 1, False
-            jobs = [(generation, each) for each in range(self._again)]
-            while jobs and work <= self._most_work:
-                state = team.get(jobs)
-                jobs.pop(0)
+            errands = [(generation, each) for each in range(self._again)]
+            while errands and work <= self._most_work:
+                state = team.get(errands)
+                errands.pop(0)
                 work += state.work
                 gained = self._improve(best, state.best) or gained
             gained = gained and number < self._starts and work <= self._most_work
@@ -229,8 +230,7 @@ class _Search:
 
     def _stop(self, team: Team) -> None:
         """Keep the best of what was met so far, whatever the limits say."""
-        with team:
-            pass
+        team.stop()
         for state in team.under_way:
             if state.is_known:
                 with suppress(EarlyEnd):

@@ -25,7 +25,7 @@ _TREE_NODES = 32  # for each node of the network, for a start
 _PATIENCE = 1e8  # estimated nanoseconds of counting after which limits and Ctrl-C are looked at
 
 
-class Ground:
+class Basis:
     """What all explorations of one search have in common.
 
     Parameters
@@ -63,22 +63,22 @@ class OrderState:
     its seed.
     """
 
-    def __init__(self, ground: Ground, *, alone: bool) -> None:
-        cache = ground.cache
+    def __init__(self, basis: Basis, *, alone: bool) -> None:
+        cache = basis.cache
         n = cache.data.n_columns
-        self._before = ground.before
+        self._before = basis.before
         self._desk = cache.desk()
         self._helped = cache if alone else None
-        problem = cache.problem(ground.objective, shares=alone)
-        if ground.candidates is not None:
+        problem = cache.problem(basis.objective, shares=alone)
+        if basis.candidates is not None:
             rules = problem.rules
-            allowed = np.ascontiguousarray(rules.allowed & (ground.candidates | rules.fixed | rules.fixed.T))
+            allowed = np.ascontiguousarray(rules.allowed & (basis.candidates | rules.fixed | rules.fixed.T))
             rules = rules._replace(allowed=allowed, open=allowed.sum(axis=0) == n - 1)
             problem = problem._replace(rules=rules)
         self._problem = problem
         trees = new_trees(n, cache.data.n_rows, _TREE_NODES * n + 64, 4 * _TREE_NODES * n + 256)
         self._trees = with_address(trees, self._problem, self._desk.store)
-        self._start = new_start(n, ground.first)
+        self._start = new_start(n, basis.first)
 
     @property
     def best(self) -> Graph:

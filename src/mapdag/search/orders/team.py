@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mapdag.search.frame.watch import Watch
     from mapdag.search.orders.state import OrderState
 
-Job = tuple[int, int]  # what an exploration is a function of: its generation, and its number there
+Errand = tuple[int, int]  # what an exploration is a function of: its generation, and its number there
 
 _MANY = 10_000  # threads that never are at work at the same time
 _LISTEN = 0.1  # seconds between two looks at Ctrl-C while threads work
@@ -41,22 +41,26 @@ class Team:
         Looked at while they are under way.
     """
 
-    def __init__(self, begin: Callable[[Job], OrderState], cache: FamilyCache, watch: Watch) -> None:
+    def __init__(self, begin: Callable[[Errand], OrderState], cache: FamilyCache, watch: Watch) -> None:
         self._begin = begin
         self._cache = cache
         self._watch = watch
-        self._states: dict[Job, OrderState] = {}
-        self._futures: dict[Job, Future[None]] = {}
-        self._waiting: deque[Job] = deque()  # for a thread
+        self._states: dict[Errand, OrderState] = {}
+        self._futures: dict[Errand, Future[None]] = {}
+        self._waiting: deque[Errand] = deque()  # for a thread
         self._threads = 0  # at work
         self._lock = threading.Lock()
-        self._done: set[Job] = set()
+        self._done: set[Errand] = set()
         self._stopped = False
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """End what is under way, and wait until that is done."""
         self._stopped = True
         with self._lock:
             while self._waiting:
@@ -66,27 +70,27 @@ class Team:
     @property
     def under_way(self) -> list[OrderState]:
         """Explorations that were begun and not handed over yet, in order."""
-        return [self._states[job] for job in sorted(self._states)]
+        return [self._states[errand] for errand in sorted(self._states)]
 
-    def get(self, jobs: Sequence[Job]) -> OrderState:
+    def get(self, errands: Sequence[Errand]) -> OrderState:
         """Finish the first of some explorations; the others are under way meanwhile, as they will be needed, too."""
-        job = jobs[0]
+        errand = errands[0]
         if not self._cache.is_compiled:
-            self._go_together(jobs)
-        elif self._watch.threads == 1 or (len(jobs) == 1 and job not in self._futures):
-            self._go(job)
+            self._go_together(errands)
+        elif self._watch.threads == 1 or (len(errands) == 1 and errand not in self._futures):
+            self._go(errand)
         else:
-            self._hand_out(jobs)
-            self._listen(self._futures[job])
-        return self._states.pop(job)
+            self._hand_out(errands)
+            self._listen(self._futures[errand])
+        return self._states.pop(errand)
 
-    def _hand_out(self, jobs: Sequence[Job]) -> None:
+    def _hand_out(self, errands: Sequence[Errand]) -> None:
         """Have threads begin what nobody has begun yet, as many at a time as this search may have."""
         with self._lock:
-            for job in jobs:
-                if job not in self._futures:
-                    self._futures[job] = Future()
-                    self._waiting.append(job)
+            for errand in errands:
+                if errand not in self._futures:
+                    self._futures[errand] = Future()
+                    self._waiting.append(errand)
             for _ in range(min(self._watch.threads - self._threads, len(self._waiting))):
                 self._threads += 1
                 pool(_MANY, "mapdag-start").submit(self._work)
@@ -98,13 +102,13 @@ class Team:
                 if not self._waiting:
                     self._threads -= 1
                     return
-                job = self._waiting.popleft()
+                errand = self._waiting.popleft()
             try:
-                self._go(job)
+                self._go(errand)
             except BaseException as error:  # noqa: BLE001 - whoever waits for it is told
-                self._futures[job].set_exception(error)
+                self._futures[errand].set_exception(error)
             else:
-                self._futures[job].set_result(None)
+                self._futures[errand].set_result(None)
 
     def _listen(self, future: Future[None]) -> None:
         """Wait, but not for longer than a moment at a time: Ctrl-C comes to this thread."""
@@ -113,23 +117,23 @@ class Team:
             self._watch.check()
         future.result()
 
-    def _go(self, job: Job) -> None:
-        self._states[job] = state = self._begin(job)
+    def _go(self, errand: Errand) -> None:
+        self._states[errand] = state = self._begin(errand)
         while not self._stopped and not state.step():
             self._watch.check()
 
-    def _go_together(self, jobs: Sequence[Job]) -> None:
+    def _go_together(self, errands: Sequence[Errand]) -> None:
         """Go on with all until the first is done; what they ask for in the meantime is asked for at once."""
-        for job in jobs:
-            if job not in self._states:
-                self._states[job] = self._begin(job)
-        while jobs[0] not in self._done:
+        for errand in errands:
+            if errand not in self._states:
+                self._states[errand] = self._begin(errand)
+        while errands[0] not in self._done:
             asks = []
-            for job in [each for each in jobs if each not in self._done]:
-                while not (ask := self._states[job].advance()):
+            for errand in [each for each in errands if each not in self._done]:
+                while not (ask := self._states[errand].advance()):
                     self._watch.check()
                 if isinstance(ask, bool):
-                    self._done.add(job)
+                    self._done.add(errand)
                 else:
                     asks.append(ask)
             if asks:
