@@ -17,6 +17,7 @@ from mapdag.objective import DEFAULT, parse, parse_all
 from mapdag.progress import OnProgress, shown
 from mapdag.public import public
 from mapdag.search.canonical.columns import canonical_order
+from mapdag.search.certified.search import search_certified
 from mapdag.search.climbing.search import climb_hills, walk_tabu
 from mapdag.search.constraints import Constraints, complete_start, make_rules
 from mapdag.search.exact.search import search_exactly
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from mapdag.search.frame.result import Result
 
 SEARCHES: Mapping[str, Callable[..., Result]] = MappingProxyType(
-    {"orders": search_orders, "hc": climb_hills, "tabu": walk_tabu, "exact": search_exactly}
+    {"orders": search_orders, "hc": climb_hills, "tabu": walk_tabu, "exact": search_exactly, "certified": search_certified}
 )
 TIES = ("data", "columns")
 
@@ -188,9 +189,10 @@ def learn(
     objective : Objective, Likelihood, str, or a sequence of them
         What to maximise: prior + likelihood, ``Support() + MU(c=1) + BDs(alpha=1)`` unless given. Several objectives
         share one cache of family scores and give a tuple of results.
-    search : {"orders", "hc", "tabu", "exact"}
+    search : {"orders", "hc", "tabu", "exact", "certified"}
         Search over orders of the nodes, which gives the best graphs; hill climbing, which is the fastest; tabu search;
-        or the best of all graphs (some twenty nodes; see `docs/search.md`).
+        the best of all graphs (some twenty nodes; see `docs/search.md`); or the best graph with a bound on all others
+        (tens of nodes; see `docs/certified.md`).
     order : {"data", "columns"}
         How ties are broken: by what the data say of the nodes, so that neither the order of the columns nor names,
         labels or the order of the rows matter; or by the order of the columns, as R bnlearn does.

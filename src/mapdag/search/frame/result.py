@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from mapdag.graphs import CPDAG, DAG
     from mapdag.networks import CPT, BayesianNetwork
     from mapdag.search.cache import FamilyCache
+    from mapdag.search.frame.certificate import Certificate
     from mapdag.search.frame.watch import Watch
 
 MoveKind = Literal["add", "delete", "reverse", "reorder", "restart"]
@@ -89,6 +90,8 @@ class Result(Drawable, Tabular):
     alike : tuple of tuples of str
         Groups of columns that the data cannot tell apart, such as copies of a column: which of them an arc goes to is
         decided by their names (with ``order="columns"``, where this is empty, by their order).
+    certificate : Certificate, optional
+        How far the best possible graph can be, where that was asked for.
     """
 
     dag: DAG
@@ -102,6 +105,7 @@ class Result(Drawable, Tabular):
     data: Dataset = field(repr=False)
     knowledge: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     alike: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
+    certificate: Certificate | None = field(default=None, repr=False)
 
     @classmethod
     def given(cls, graph: Any, data: Any, objective: str | Objective | Likelihood = DEFAULT) -> Result:
@@ -249,6 +253,7 @@ class Result(Drawable, Tabular):
                 f"{self.objective}: {self.score:.4f} = {self.log_prior:.4f} (prior) + {self.log_likelihood:.4f}",
                 f"{plural(len(self.dag.nodes), 'node')}, {plural(self.dag.n_arcs, 'arc')}{self._directions()}",
                 self._ending(),
+                *([str(self.certificate)] if self.certificate else []),
                 *([thin_sentence(self.thin, self.objective)] if self.thin else []),
                 *(f"the data cannot tell apart: {named(group, _NAMED)}" for group in self.alike[:_NAMED]),
                 *([f"... and {len(self.alike) - _NAMED:,} more such groups"] if len(self.alike) > _NAMED else []),

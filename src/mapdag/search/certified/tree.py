@@ -1,0 +1,267 @@
+"""Branch and bound: the linear program with cuts, and where that is not enough, one arc after the other is decided."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mapdag.graphs.masks import members
+from mapdag.search.certified.cuts import Separator
+from mapdag.search.certified.relaxation import Relaxation
+from mapdag.search.frame.certificate import TOLERANCE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from mapdag.search.certified.candidates import Families
+    from mapdag.search.certified.clusters import Support
+    from mapdag.search.certified.cuts import Cut
+    from mapdag.search.frame.watch import Watch
+
+    Bools = NDArray[np.bool_]
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+    Decision = tuple[int, int, bool]  # start, end, whether the arc is there
+
+_WEIGHT = 1e-7  # of a family that counts
+_ROWS = 60  # cuts that are added at a time
+_FEW = 10  # clusters, below which few nodes are looked at closely
+_LARGEST = 7  # nodes of these
+_ROUNDS = 10  # rounds of cuts between two looks at what they have brought
+_GAIN = 0.15  # share of the gap that they must have closed to go on
+_WORTH_SHRINKING = 0.85  # of the families left
+_TRIED = 8  # arcs that are tried before one is decided
+_STEPS = 60  # of the solver for each
+_RELIABLE = 3  # times that an arc was tried until its mean gains are believed
+
+
+@dataclass(order=True)
+class _Node:
+    """A part of the search: the graphs that some decisions leave."""
+
+    priority: float  # minus its bound
+    number: int
+    decisions: tuple[Decision, ...] = field(compare=False)
+    arcs: Floats = field(compare=False)
+
+
+class Tree:
+    """Looks for the best graph, and bounds what is left to be looked at.
+
+    Parameters
+    ----------
+    families : Families
+        What graphs may be made of.
+    parents : sequence of int
+        A graph to begin with, as sets; None if none is known.
+    watch : Watch
+    cuts : sequence of Cut
+        Inequalities that graphs must obey.
+    floor : float, optional
+        Instead of the best graph, tell only whether there is one above this score.
+
+    Attributes
+    ----------
+    best : tuple of int
+        The best graph so far.
+    score : float
+        Its score, without what does not depend on the graph.
+    bound : float
+        What no graph exceeds.
+    n_cuts, n_nodes : int
+        Cuts that were found, parts that were looked at.
+    """
+
+    def __init__(
+        self,
+        families: Families,
+        parents: Sequence[int],
+        watch: Watch,
+        *,
+        cuts: Sequence[Cut] = (),
+        floor: float | None = None,
+    ) -> None:
+        self.families = self._all = families
+        self._watch = watch
+        self._demands = cuts
+        self.best = tuple(parents)
+        where = families.find(parents)
+        self.score = math.fsum(families.scores[where]) if (where >= 0).all() else -math.inf
+        self._floor = floor
+        total = math.fsum(np.maximum.reduceat(families.scores, families.starts[:-1]))
+        self._relaxation = Relaxation(families, total - self.target)
+        self._relaxation.add(list(cuts))
+        self.bound = total
+        self.n_cuts, self.n_nodes = 0, 0
+        n = families.n_nodes
+        self._separator = Separator(n, largest=min(_LARGEST, n), threads=watch.threads)
+        self._gains, self._times = np.zeros((2, n, n)), np.zeros((2, n, n))
+        self._open: list[_Node] = []
+        self._number = 0
+
+    @property
+    def target(self) -> float:
+        """What a graph must exceed to be of interest."""
+        return self.score if self._floor is None else self._floor
+
+    def run(self) -> None:
+        """Go on until the bound is that of the best graph, or a limit is reached."""
+        try:
+            root = self._bound((), math.inf, is_root=True)
+            if root is not None:
+                heapq.heappush(self._open, root)
+            while self._open:
+                self.bound = min(self.bound, self._relaxation.total - self._open[0].priority)
+                node = heapq.heappop(self._open)
+                if self._is_done(-node.priority):
+                    break
+                try:
+                    self._branch(node)
+                except BaseException:
+                    heapq.heappush(self._open, node)
+                    raise
+            self.bound = min(self.bound, self.target + TOLERANCE)
+        finally:
+            self._separator.close()
+
+    def _is_done(self, bound: float) -> bool:
+        return self._relaxation.total + bound <= self.target + TOLERANCE
+
+    def _allowed(self, decisions: Sequence[Decision]) -> Bools:
+        from mapdag.search.certified.bounds import Decisions, allow
+
+        families = self._relaxation.families
+        starts, ends, present = (list(each) for each in zip(*decisions, strict=True)) if decisions else ([], [], [])
+        free = np.empty(len(families.owner), dtype=np.bool_)
+        known = Decisions(*(np.array(each, dtype=np.int64) for each in (starts, ends)), np.array(present, dtype=np.bool_))
+        allow(known, families.owner, families.sets, free)
+        return free
+
+    def _bound(self, decisions: tuple[Decision, ...], known: float, *, is_root: bool = False) -> _Node | None:
+        """Bound what decisions leave, adding cuts as long as that helps; None if nothing better can be there."""
+        relaxation = self._relaxation
+        relaxation.restrict(self._allowed(decisions))
+        self.n_nodes += 1
+        bound, before, rounds = known, known, 0
+        while True:
+            self._watch.check()
+            relaxation.solve()
+            bound = min(bound, relaxation.bound())
+            if is_root:
+                self.bound = min(self.bound, relaxation.total + bound)
+            if self._is_done(bound):
+                return None
+            support, arcs = self._support()
+            self._round(arcs)
+            if self._is_done(bound):
+                return None
+            rounds += 1
+            if rounds % _ROUNDS == 0:
+                if before - bound < _GAIN * (relaxation.total + bound - self.target):
+                    break
+                before = bound
+            useful = bound - relaxation.margins >= self.target - relaxation.total
+            if is_root and rounds % _ROUNDS == 0 and useful.sum() < _WORTH_SHRINKING * len(useful):
+                relaxation.shrink(useful | (relaxation.weights > _WEIGHT))
+                continue
+            if not is_root and not useful.all():
+                relaxation.restrict(relaxation.free & useful)
+            cuts: list[Cut] = [*self._separator.clusters(support, arcs)[:_ROWS]]
+            if len(cuts) < _FEW:
+                cuts += self._separator.facets(support, arcs)[:_ROWS]
+            if not cuts:
+                break
+            relaxation.add(cuts)
+            self.n_cuts += len(cuts)
+        self._number += 1
+        return _Node(-bound, self._number, decisions, arcs)
+
+    def _support(self) -> tuple[Support, Floats]:
+        from mapdag.search.certified.clusters import support_of, weigh_arcs
+
+        families = self._relaxation.families
+        support = support_of(self._relaxation.weights, _WEIGHT, families.owner, families.sets)
+        arcs = np.zeros((families.n_nodes, families.n_nodes))
+        weigh_arcs(support, arcs)
+        return support, arcs
+
+    def _round(self, arcs: Floats) -> None:
+        """Make a graph of a fractional one, and keep it if it is the best so far."""
+        from mapdag.search.certified.bounds import choose_in_order, follow_arcs
+
+        found = choose_in_order(follow_arcs(arcs), self._all.starts, self._all.sets)
+        if (found < 0).any():
+            return
+        score = math.fsum(self._all.scores[found])
+        if score > self.score + TOLERANCE:
+            parents = [self._all.parents(each) for each in found.tolist()]
+            if all(self._obeys(cut, found) for cut in self._demands):
+                self.best, self.score = tuple(parents), score
+
+    def _obeys(self, cut: Cut, graph: Ints) -> bool:
+        columns, values = cut.row(self._all)
+        return float(values[np.isin(columns, graph)].sum()) <= cut.most
+
+    def _branch(self, node: _Node) -> None:
+        """Decide one more arc, both ways."""
+        arc, limits = self._choose(node)
+        for present, limit in zip((False, True), limits, strict=True):
+            if self._is_done(limit):
+                self.n_nodes += 1
+                continue
+            left = self._bound((*node.decisions, (*arc, present)), min(limit, -node.priority))
+            if left is not None:
+                heapq.heappush(self._open, left)
+
+    def _choose(self, node: _Node) -> tuple[tuple[int, int], list[float]]:
+        """Choose the arc whose decision promises most, either way; also, what bounds are known for both ways."""
+        n = self._all.n_nodes
+        undecided = np.minimum(node.arcs, 1.0 - node.arcs)
+        undecided[undecided < _WEIGHT] = 0.0
+        known = np.where(self._times > 0, self._gains / np.maximum(self._times, 1), self._gains.sum() / max(self._times.sum(), 1))
+        promise = undecided * (known.prod(axis=0) + 1e-3)
+        arcs = [divmod(int(i), n) for i in np.argsort(-promise, axis=None)[:_TRIED] if undecided.flat[i] > 0]
+        free = self._allowed(node.decisions)
+        arcs = arcs or [self._any_arc(free)]
+        self._relaxation.restrict(free)
+        self._relaxation.solve()
+        basis = self._relaxation.basis()
+        best, chosen, limits = -1.0, arcs[0], [math.inf, math.inf]
+        gap = self._relaxation.total - node.priority - self.target
+        for arc in arcs:
+            if (self._times[:, arc[0], arc[1]] >= _RELIABLE).all():
+                found = [-node.priority, -node.priority]
+                gains = known[:, arc[0], arc[1]]
+            else:
+                found = [self._try(node, (*arc, present), basis) for present in (False, True)]
+                gains = np.clip([-node.priority - each for each in found], 0.0, gap)
+                self._gains[:, arc[0], arc[1]] += gains
+                self._times[:, arc[0], arc[1]] += 1
+            if (gains[0] + 1e-3) * (gains[1] + 1e-3) > best:
+                best, chosen, limits = (gains[0] + 1e-3) * (gains[1] + 1e-3), arc, found
+        self._relaxation.go_to(basis)
+        return chosen, limits
+
+    def _any_arc(self, free: Bools) -> tuple[int, int]:
+        """Return an arc that only some of the families have that are left."""
+        families = self._relaxation.families.select(free)
+        for child in range(families.n_nodes):
+            mine = families.sets[families.starts[child] : families.starts[child + 1]]
+            for i, word in enumerate((mine ^ mine[:1]).any(axis=0) * np.bitwise_or.reduce(mine ^ mine[:1], axis=0)):
+                if word:
+                    return 64 * i + members(int(word))[0], child
+        raise AssertionError
+
+    def _try(self, node: _Node, decision: Decision, basis: object) -> float:
+        """Bound what one more decision leaves, roughly."""
+        self._watch.check()
+        self._relaxation.restrict(self._allowed((*node.decisions, decision)))
+        self._relaxation.go_to(basis)
+        self._relaxation.solve(_STEPS)
+        return min(self._relaxation.bound(), -node.priority)

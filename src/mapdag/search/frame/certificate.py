@@ -1,0 +1,75 @@
+"""How far the best possible graph can be from one that was found."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mapdag.graphs import DAG
+
+#: What a bound may exceed a score by that counts as proved: far more than rounding errors, far less than evidence.
+TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """An upper bound on the score of every graph allowed, hence how far a graph is from the best one.
+
+    Attributes
+    ----------
+    score : float
+        Of the graph that is certified.
+    bound : float
+        No graph that is allowed has a higher score; infinite where the search was stopped before there was one.
+    among : str
+        Which graphs these are, in words.
+    complete : bool
+        Whether these are all graphs that constraints and prior allow, whatever their number of parents.
+    scored, families : int
+        Families that were scored, and those of them that the best graph may have.
+    cuts, nodes : int
+        Inequalities that were found, and parts that the graphs were divided into.
+    within : float, optional
+        What was asked for: `arcs` and `edges` are those of all graphs within so many nats of the best one.
+    arcs, edges : tuple of (str, str)
+        Arcs that all these graphs have; pairs of nodes that are adjacent in all of them, whatever the direction.
+    ranked : tuple of (DAG, float)
+        The best graphs, if several were asked for, with their scores, best first.
+    """
+
+    score: float
+    bound: float
+    among: str
+    complete: bool
+    scored: int
+    families: int
+    cuts: int
+    nodes: int
+    within: float | None = None
+    arcs: tuple[tuple[str, str], ...] = ()
+    edges: tuple[tuple[str, str], ...] = ()
+    ranked: tuple[tuple[DAG, float], ...] = field(default=(), repr=False)
+
+    @property
+    def gap(self) -> float:
+        """How far the best graph can be, in nats."""
+        return max(self.bound - self.score, 0.0)
+
+    @property
+    def proved(self) -> bool:
+        """Whether no graph is better, by more than 1e-6."""
+        return self.gap <= TOLERANCE * (1 + 1e-6)
+
+    def __str__(self) -> str:
+        if math.isinf(self.bound):
+            return "no bound yet: stopped early"
+        if self.proved:
+            return f"proved optimal among {self.among}"
+        return f"within {self.gap:.{_digits(self.gap)}f} of the optimum among {self.among}"
+
+
+def _digits(gap: float) -> int:
+    """Digits after the point that leave two that matter, and always one."""
+    return max(1, 1 - math.floor(math.log10(gap)))
