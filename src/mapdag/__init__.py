@@ -44,7 +44,18 @@ if TYPE_CHECKING:
     from mapdag.reference import catalogue, network
     from mapdag.resamples import Bootstrap, bootstrap
     from mapdag.scores import AIC, BD, BDJ, BIC, K2, BDeu, BDs, Custom, LogLik, eBIC, fNML, qNML
-    from mapdag.search import ArcPosteriors, Constraints, Result, arc_posteriors, best_dags, hill_climb, learn, tabu
+    from mapdag.search import (
+        ArcPosteriors,
+        Certificate,
+        Constraints,
+        Result,
+        arc_posteriors,
+        best_dags,
+        certify,
+        hill_climb,
+        learn,
+        tabu,
+    )
     from mapdag.theory import Diagnosis, alpha_star, diagnose
 
 __version__ = "0.1.0"
@@ -66,6 +77,7 @@ __all__ = [
     "BDs",
     "BayesianNetwork",
     "Bootstrap",
+    "Certificate",
     "Check",
     "Comparison",
     "Constraints",
@@ -96,6 +108,7 @@ __all__ = [
     "best_dags",
     "bootstrap",
     "catalogue",
+    "certify",
     "check",
     "compare",
     "cross_validate",
@@ -151,7 +164,7 @@ _HOME = {
     "mapdag.reference": "catalogue network",
     "mapdag.resamples": "Bootstrap bootstrap",
     "mapdag.scores": "AIC BD BDJ BIC K2 BDeu BDs Custom LogLik eBIC fNML qNML",
-    "mapdag.search": "ArcPosteriors Constraints Result arc_posteriors best_dags hill_climb learn tabu",
+    "mapdag.search": "ArcPosteriors Certificate Constraints Result arc_posteriors best_dags certify hill_climb learn tabu",
     "mapdag.theory": "Diagnosis alpha_star diagnose",
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names.split()}

@@ -3,9 +3,11 @@
 from mapdag.progress import Progress
 from mapdag.search.cache import FamilyCache
 from mapdag.search.canonical.columns import CanonicalOrder, canonical_order
+from mapdag.search.certified.certify import certify
 from mapdag.search.constraints import Constraints
 from mapdag.search.exact.posterior import ArcPosteriors, arc_posteriors
 from mapdag.search.exact.ranking import best_dags
+from mapdag.search.frame.certificate import Certificate
 from mapdag.search.frame.options import Options
 from mapdag.search.frame.result import Move, Result
 from mapdag.search.plan import SEARCHES, LearnOptions, Plan, SearchOptions, hill_climb, learn, tabu
@@ -14,6 +16,7 @@ __all__ = [
     "SEARCHES",
     "ArcPosteriors",
     "CanonicalOrder",
+    "Certificate",
     "Constraints",
     "FamilyCache",
     "LearnOptions",
@@ -26,6 +29,7 @@ __all__ = [
     "arc_posteriors",
     "best_dags",
     "canonical_order",
+    "certify",
     "hill_climb",
     "learn",
     "tabu",

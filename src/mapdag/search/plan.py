@@ -64,6 +64,8 @@ class SearchOptions(ReadingOptions, total=False):
     perturb: int | None
     memory: int
     patience: int
+    within: float | None
+    ranks: int
 
 
 class LearnOptions(SearchOptions, total=False):
@@ -156,7 +158,16 @@ class Plan:
                 done = threading.Event()
                 done.set()
                 options = replace(options, cancel=done)
-        return tuple(replace(each, dag=each.dag.reordered(names), data=table, alike=alike) for each in results)
+        return tuple(
+            replace(
+                each,
+                dag=each.dag.reordered(names),
+                data=table,
+                alike=alike,
+                certificate=each.certificate and each.certificate.reordered(names),
+            )
+            for each in results
+        )
 
 
 def _worth_repeating(data: Dataset) -> bool:
@@ -220,8 +231,8 @@ def learn(
         after every step. Nothing is shown unless asked for.
     **options
         Those above; the options of one search: ``effort`` of "orders", ``restarts`` and ``perturb`` of "hc",
-        ``memory`` and ``patience`` of "tabu"; and, where `data` is no `Dataset` yet, those of `mapdag.read`:
-        ``levels``, ``like``, ``weights``, ``drop``, ``missing``, ``missing_values``, ``discretize``, ``codes``,
+        ``memory`` and ``patience`` of "tabu", ``within`` and ``ranks`` of "certified"; and, where `data` is no
+        `Dataset` yet, those of `mapdag.read`: ``levels``, ``like``, ``weights``, ``drop``, ``missing``, ``missing_values``, ``discretize``, ``codes``,
         ``max_levels``, ``separator`` and ``encoding``.
 
     Returns

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 _IDLE = 1e-6  # slack of a row that does nothing
-_MISSING = 10.0  # what it costs to have no family, as a multiple of what any graph lacks
+_MISSING = 100.0  # what it costs to have no family, more than what any graph lacks
 
 
 class Relaxation:
@@ -41,16 +41,15 @@ class Relaxation:
     Parameters
     ----------
     families : Families
-    lack : float
-        What a known graph lacks to the sum of the best families, for scale.
     """
 
-    def __init__(self, families: Families, lack: float) -> None:
+    def __init__(self, families: Families) -> None:
         self.families = families
         self._best = np.maximum.reduceat(families.scores, families.starts[:-1])
         self.total = math.fsum(self._best)
         self.cuts: list[Cut] = []
-        self._missing = _MISSING * (lack + 100.0)
+        worst = np.minimum.reduceat(families.scores, families.starts[:-1])
+        self._missing = math.fsum(self._best - worst) + _MISSING
         self._columns: list[Ints] = []
         self._values: list[Floats] = []
         self._rebuild()

@@ -59,19 +59,21 @@ class Tree:
     families : Families
         What graphs may be made of.
     parents : sequence of int
-        A graph to begin with, as sets; None if none is known.
+        A graph to begin with, as sets; empty if none is known.
     watch : Watch
-    cuts : sequence of Cut
-        Inequalities that graphs must obey.
+    demands : sequence of Cut
+        Inequalities that not every graph obeys, but those must that are looked for.
+    known : sequence of Cut
+        Inequalities that all graphs obey, to begin with.
     floor : float, optional
-        Instead of the best graph, tell only whether there is one above this score.
+        Look for any graph above this score instead of the best one.
 
     Attributes
     ----------
     best : tuple of int
         The best graph so far.
     score : float
-        Its score, without what does not depend on the graph.
+        Its score, without what does not depend on the graph; minus infinity if there is none.
     bound : float
         What no graph exceeds.
     n_cuts, n_nodes : int
@@ -84,26 +86,31 @@ class Tree:
         parents: Sequence[int],
         watch: Watch,
         *,
-        cuts: Sequence[Cut] = (),
+        demands: Sequence[Cut] = (),
+        known: Sequence[Cut] = (),
         floor: float | None = None,
     ) -> None:
-        self.families = self._all = families
+        self.families = families
+        self.demands = tuple(demands)
         self._watch = watch
-        self._demands = cuts
-        self.best = tuple(parents)
-        where = families.find(parents)
-        self.score = math.fsum(families.scores[where]) if (where >= 0).all() else -math.inf
         self._floor = floor
-        total = math.fsum(np.maximum.reduceat(families.scores, families.starts[:-1]))
-        self._relaxation = Relaxation(families, total - self.target)
-        self._relaxation.add(list(cuts))
-        self.bound = total
+        self.best: tuple[int, ...] = ()
+        self.score = -math.inf
+        self._relaxation = Relaxation(families)
+        self._relaxation.add([*demands, *known])
+        self.bound = self._relaxation.total
         self.n_cuts, self.n_nodes = 0, 0
         n = families.n_nodes
         self._separator = Separator(n, largest=min(_LARGEST, n), threads=watch.threads)
         self._gains, self._times = np.zeros((2, n, n)), np.zeros((2, n, n))
         self._open: list[_Node] = []
         self._number = 0
+        if len(parents):
+            self._keep(families.find(parents))
+
+    def pool(self) -> list[Cut]:
+        """Return the inequalities that all graphs obey and that are in use."""
+        return [cut for cut in self._relaxation.cuts if cut not in self.demands]
 
     @property
     def target(self) -> float:
@@ -131,7 +138,9 @@ class Tree:
             self._separator.close()
 
     def _is_done(self, bound: float) -> bool:
-        return self._relaxation.total + bound <= self.target + TOLERANCE
+        """Whether graphs with such a bound need not be looked at."""
+        is_found = self._floor is not None and self.score > self._floor + TOLERANCE
+        return is_found or self._relaxation.total + bound <= self.target + TOLERANCE
 
     def _allowed(self, decisions: Sequence[Decision]) -> Bools:
         from mapdag.search.certified.bounds import Decisions, allow
@@ -192,20 +201,28 @@ class Tree:
         return support, arcs
 
     def _round(self, arcs: Floats) -> None:
-        """Make a graph of a fractional one, and keep it if it is the best so far."""
+        """Make graphs of a fractional one: the best of an order that goes with it, and itself where it is whole."""
         from mapdag.search.certified.bounds import choose_in_order, follow_arcs
 
-        found = choose_in_order(follow_arcs(arcs), self._all.starts, self._all.sets)
-        if (found < 0).any():
+        order = follow_arcs(arcs)
+        self._keep(choose_in_order(order, self.families.starts, self.families.sets))
+        whole = np.flatnonzero(self._relaxation.weights > 1.0 - _WEIGHT)
+        if self.demands and len(whole) == len(order):
+            mine = self._relaxation.families
+            self._keep(self.families.find([mine.parents(each) for each in whole.tolist()]))
+
+    def _keep(self, graph: Ints) -> None:
+        """Keep a graph, given by its families, if it is the best so far and obeys all demands."""
+        if (graph < 0).any():
             return
-        score = math.fsum(self._all.scores[found])
-        if score > self.score + TOLERANCE:
-            parents = [self._all.parents(each) for each in found.tolist()]
-            if all(self._obeys(cut, found) for cut in self._demands):
+        score = math.fsum(self.families.scores[graph])
+        if score > self.score + TOLERANCE and all(self._obeys(cut, graph) for cut in self.demands):
+            parents = [self.families.parents(each) for each in graph.tolist()]
+            if is_acyclic(parents):
                 self.best, self.score = tuple(parents), score
 
     def _obeys(self, cut: Cut, graph: Ints) -> bool:
-        columns, values = cut.row(self._all)
+        columns, values = cut.row(self.families)
         return float(values[np.isin(columns, graph)].sum()) <= cut.most
 
     def _branch(self, node: _Node) -> None:
@@ -221,7 +238,7 @@ class Tree:
 
     def _choose(self, node: _Node) -> tuple[tuple[int, int], list[float]]:
         """Choose the arc whose decision promises most, either way; also, what bounds are known for both ways."""
-        n = self._all.n_nodes
+        n = self.families.n_nodes
         undecided = np.minimum(node.arcs, 1.0 - node.arcs)
         undecided[undecided < _WEIGHT] = 0.0
         known = np.where(self._times > 0, self._gains / np.maximum(self._times, 1), self._gains.sum() / max(self._times.sum(), 1))
@@ -265,3 +282,15 @@ class Tree:
         self._relaxation.go_to(basis)
         self._relaxation.solve(_STEPS)
         return min(self._relaxation.bound(), -node.priority)
+
+
+def is_acyclic(parents: Sequence[int]) -> bool:
+    """Whether a graph, given as sets of parents, has no cycle."""
+    left = (1 << len(parents)) - 1
+    while left:
+        free = [child for child in members(left) if not parents[child] & left]
+        if not free:
+            return False
+        for child in free:
+            left &= ~(1 << child)
+    return True

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from mapdag.graphs import DAG
 
 #: What a bound may exceed a score by that counts as proved: far more than rounding errors, far less than evidence.
@@ -61,6 +63,10 @@ class Certificate:
     def proved(self) -> bool:
         """Whether no graph is better, by more than 1e-6."""
         return self.gap <= TOLERANCE * (1 + 1e-6)
+
+    def reordered(self, nodes: Sequence[str]) -> Certificate:
+        """Return the same with the nodes of its graphs in another order."""
+        return replace(self, ranked=tuple((dag.reordered(nodes), score) for dag, score in self.ranked))
 
     def __str__(self) -> str:
         if math.isinf(self.bound):

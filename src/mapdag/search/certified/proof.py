@@ -1,0 +1,211 @@
+"""The proof: families that the best graph may have, and branch and bound over them, with limits and Ctrl-C obeyed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mapdag.errors import ParameterError
+from mapdag.graphs import DAG
+from mapdag.graphs.masks import mask_of, members
+from mapdag.search.certified.candidates import Families, Lattice, words_of
+from mapdag.search.certified.certainty import certain_arcs, next_best
+from mapdag.search.certified.cuts import Adjacent
+from mapdag.search.certified.relaxation import check_solver
+from mapdag.search.certified.tree import Tree, is_acyclic
+from mapdag.search.frame.certificate import Certificate
+from mapdag.search.frame.watch import Watch
+from mapdag.search.orders.search import search_orders
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mapdag.contracts import Objective
+    from mapdag.search.cache import FamilyCache
+    from mapdag.search.certified.candidates import Enumeration
+    from mapdag.search.frame.options import Options
+    from mapdag.search.frame.result import Result
+
+    Graph = tuple[int, ...]  # parents of each node, as sets
+
+
+class Proof:
+    """A bound on all graphs, and the best graph met on the way.
+
+    Parameters
+    ----------
+    objective, cache, options, within, ranks
+        As in `search_certified`.
+    """
+
+    def __init__(
+        self,
+        objective: Objective,
+        cache: FamilyCache,
+        options: Options,
+        *,
+        within: float | None = None,
+        ranks: int = 1,
+    ) -> None:
+        if not objective.prior.is_arcwise:
+            raise ParameterError(
+                f"certified search needs a prior that is a sum over arcs, and {objective.prior} looks at whole graphs; "
+                "use another prior or another search"
+            )
+        check_solver()
+        self.watch = Watch(options)
+        self._objective, self._cache, self._options = objective, cache, options
+        self._constant = objective.prior.constant(cache.data.names)
+        self._enumeration: Enumeration | None = None
+        self._tree: Tree | None = None
+        self._has_larger = False
+        self._within, self._ranks = within, ranks
+        self._certain: tuple[list[tuple[int, int]], list[tuple[int, int]]] = [], []
+        self._ranked: list[tuple[tuple[int, ...], float]] = []
+        self.families = 0
+
+    def search(self) -> Result:
+        """Find a graph with the default search."""
+        found = search_orders(self._objective, self._cache, self._options)
+        self.watch.stopped = found.stopped
+        self.families = found.families
+        return found
+
+    def run(self, graphs: Sequence[DAG]) -> None:
+        """Bound all graphs, beginning with some that are known."""
+        if self.watch.stopped not in ("converged", "max_iter"):
+            return
+        self.watch.stopped = "converged"
+        with self.watch:
+            self.watch.work("proving", [lambda: self._run([masks_of(graph) for graph in graphs])])
+
+    def _run(self, graphs: Sequence[Graph]) -> None:
+        slack = self._within or 0.0
+        self._enumerate(graphs, slack)
+        self._prove(graphs)
+        assert self._tree is not None
+        if self._within is not None:
+            self._certain = certain_arcs(self._tree, self._within, self.watch)
+        if self._ranks > 1:
+            needed = self._tree.score - self._score_of_rank(self._tree.best)
+            if needed > slack:  # families that only worse graphs have
+                self._enumerate([self._tree.best], needed)
+                self._prove([self._tree.best])
+            self._ranked = next_best(self._tree, self._ranks, self.watch)
+
+    def _score_of_rank(self, best: Graph) -> float:
+        """Return what the k best graphs have at least: as many are found among the neighbours of the best one."""
+        rules = self._cache.rules(self._objective)
+        n = len(best)
+        arcs = [(p, child) for p in range(n) for child in range(n) if rules.allowed[p, child]]
+        graphs = []
+        for p, child in arcs:
+            other = list(best)
+            other[child] ^= 1 << p
+            if other[child].bit_count() <= rules.max_parents and is_acyclic(other) and not rules.fixed[p, child]:
+                graphs.append((child, other[child]))
+        scores = self._scores([(child, tuple(members(mask))) for child, mask in graphs])
+        old = dict(enumerate(self._scores([(child, tuple(members(mask))) for child, mask in enumerate(best)])))
+        gains = sorted((score - old[child] for (child, _), score in zip(graphs, scores, strict=True)), reverse=True)
+        total = math.fsum(old.values())
+        return total + gains[self._ranks - 2] if len(gains) > self._ranks - 2 else -math.inf
+
+    def _scores(self, families: Sequence[tuple[int, tuple[int, ...]]]) -> list[float]:
+        """Scores of families, with the log prior of their arcs."""
+        which = self._cache.index(self._objective)
+        odds = self._objective.prior.log_odds(self._cache.data.names)
+        self._cache.score(families)
+        return [
+            float(self._cache.family(child, parents)[which]) + math.fsum(odds[p, child] for p in parents)
+            for child, parents in families
+        ]
+
+    def _enumerate(self, graphs: Sequence[Graph], slack: float) -> None:
+        lattice = Lattice(self._objective, self._cache, self.watch, slack=slack)
+        found = lattice.enumerate()
+        self.families += found.scored
+        self._enumeration = replace(found, families=self._with_larger(found, graphs))
+
+    def _with_larger(self, found: Enumeration, graphs: Sequence[Graph]) -> Families:
+        """Add the families of known graphs that are larger than those that were looked at."""
+        larger = sorted(
+            {
+                (child, tuple(members(mask)))
+                for graph in graphs
+                for child, mask in enumerate(graph)
+                if mask.bit_count() > found.most
+            }
+        )
+        if not larger:
+            return found.families
+        self._has_larger = True
+        every = found.families
+        owner = np.concatenate([every.owner, [child for child, _ in larger]])
+        words = words_of([mask_of(parents) for _, parents in larger], every.sets.shape[1])
+        scores = np.concatenate([every.scores, self._scores(larger)])
+        order = np.lexsort((-scores, owner))
+        starts = np.searchsorted(owner[order], np.arange(every.n_nodes + 1))
+        return Families(np.concatenate([every.sets, words])[order], scores[order], owner[order], starts)
+
+    def _prove(self, graphs: Sequence[Graph]) -> None:
+        assert self._enumeration is not None
+        rules = self._cache.rules(self._objective)
+        either = np.argwhere(np.triu(rules.fixed & rules.fixed.T)).tolist()
+        families = self._enumeration.families
+        known = max(graphs, key=lambda each: _score(families, each))
+        self._tree = Tree(families, known, self.watch, demands=[Adjacent(i, j) for i, j in either])
+        self._tree.run()
+
+    def best(self, known: DAG) -> DAG:
+        """Return the best graph: one that was known, unless a better one was met."""
+        if self._tree is None or _score(self._tree.families, masks_of(known)) >= self._tree.score:
+            return known
+        return DAG.from_parent_masks(self._cache.data.names, self._tree.best, check=False)
+
+    def certificate(self, score: float) -> Certificate:
+        """Certify a graph with some score."""
+        found, names = self._enumeration, self._cache.data.names
+        arcs, edges = (tuple((names[i], names[j]) for i, j in each) for each in self._certain)
+        ranked = tuple(
+            (DAG.from_parent_masks(names, parents, check=False), value + self._constant)
+            for parents, value in self._ranked
+        )
+        return Certificate(
+            score=score,
+            bound=math.inf if self._tree is None else max(self._tree.bound + self._constant, score),
+            among=self._among(),
+            complete=found is not None and found.complete,
+            scored=found.scored if found else 0,
+            families=len(found.families.owner) if found else 0,
+            cuts=self._tree.n_cuts if self._tree else 0,
+            nodes=self._tree.n_nodes if self._tree else 0,
+            within=self._within,
+            arcs=arcs,
+            edges=edges,
+            ranked=ranked,
+        )
+
+    def _among(self) -> str:
+        found = self._enumeration
+        if found is None or found.complete:
+            told = "all graphs"
+        else:
+            told = f"graphs with at most {found.most} {'parent' if found.most == 1 else 'parents'}"
+            told += " (and the larger families of the graph itself)" if self._has_larger else ""
+        limits = self._options.constraints
+        constrained = limits.required or limits.forbidden or limits.tiers
+        return told + (" that obey the constraints" if constrained else "")
+
+
+def masks_of(dag: DAG) -> tuple[int, ...]:
+    """Parents of each node of a graph, as sets."""
+    return tuple(mask_of(dag.parent_indices(i)) for i in range(len(dag.nodes)))
+
+
+def _score(families: Families, parents: Sequence[int]) -> float:
+    """Score of a graph, minus infinity if it has a family that is not there."""
+    found = families.find(parents)
+    return math.fsum(families.scores[found]) if (found >= 0).all() else -math.inf
