@@ -202,7 +202,9 @@ def _way(text: str) -> str | list[float]:
 def search_options(  # noqa: PLR0917 - same
     search: Annotated[
         str,
-        option("--search", "NAME", "orders (best graphs), hc (hill climbing, fastest), tabu or exact."),
+        option(
+            "--search", "NAME", "orders (best graphs), hc (hill climbing, fastest), tabu, exact, or certified (a bound)."
+        ),
     ] = "orders",
     order: Annotated[str, option("--order", "NAME", "How ties are broken: by the data, or by the columns.")] = "data",
     require: Annotated[str | None, option("--require", "FILE", "Arcs that must be there (CSV: from,to).")] = None,
@@ -215,6 +217,11 @@ def search_options(  # noqa: PLR0917 - same
         float | None, option("--effort", "X", "Multiple of the usual work of a search over orders.")
     ] = None,
     restarts: Annotated[int, option("--restarts", "R", "Random restarts of hill climbing.")] = 0,
+    within: Annotated[
+        float | None,
+        option("--within", "T", "Certified: tell the arcs of all graphs within T nats of the best one."),
+    ] = None,
+    ranks: Annotated[int | None, option("--ranks", "K", "Certified: tell the K best graphs.")] = None,
     time_limit: Annotated[float | None, option("--time-limit", "S", "Seconds; then the best graph so far.")] = None,
     threads: Annotated[int | None, option("--threads", "T", "Threads; all cores unless given.")] = None,
     seed: Seed = 0,
@@ -235,7 +242,7 @@ def search_options(  # noqa: PLR0917 - same
             "threads": threads,
             "seed": seed,
         }
-        special = {"effort": effort, "restarts": restarts or None}  # which not every search takes
+        special = {"effort": effort, "restarts": restarts or None, "within": within, "ranks": ranks}  # which not every search takes
         return found | {name: value for name, value in special.items() if value is not None}
 
     return collect

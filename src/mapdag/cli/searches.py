@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -34,7 +35,7 @@ from mapdag.wording import plural
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mapdag import DAG, Bootstrap, Metrics, Result
+    from mapdag import DAG, Bootstrap, Certificate, Metrics, Result
 
 
 @takes(read_table=table_options, search=search_options, cluster=cluster_options)
@@ -255,9 +256,30 @@ def _as_json(result: Result, strengths: Bootstrap | None) -> dict[str, Any]:
         "stopped": result.stopped,
         "thin": [{**asdict(family), "saturated": family.is_saturated} for family in result.thin],
     }
+    if result.certificate is not None:
+        found["certificate"] = _certificate_json(result.certificate)
     if strengths is not None:
         found["strengths"] = [arc._asdict() for arc in strengths.arcs()]
     return found
+
+
+def _certificate_json(certificate: Certificate) -> dict[str, Any]:
+    known = {
+        "bound": certificate.bound if math.isfinite(certificate.bound) else None,
+        "gap": certificate.gap if math.isfinite(certificate.gap) else None,
+        "proved": certificate.proved,
+        "among": certificate.among,
+        "complete": certificate.complete,
+        "scored": certificate.scored,
+        "families": certificate.families,
+        "cuts": certificate.cuts,
+        "nodes": certificate.nodes,
+    }
+    if certificate.within is not None:
+        known |= {"within": certificate.within, "arcs": certificate.arcs, "edges": certificate.edges}
+    if certificate.ranked:
+        known["ranked"] = [{"score": score, "arcs": dag.arcs} for dag, score in certificate.ranked]
+    return known
 
 
 def _describe(result: Result, strengths: Bootstrap | None) -> str:

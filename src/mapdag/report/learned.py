@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from mapdag.data import Dataset
     from mapdag.networks import BayesianNetwork
     from mapdag.resamples import Bootstrap
-    from mapdag.search import Result
+    from mapdag.search import Certificate, Result
 
 
 def write_result(
@@ -149,12 +149,18 @@ def _figures(result: Result) -> Html:
             ("Compelled arcs", len(result.compelled), "same direction in every equivalent graph"),
             ("Reversible arcs", len(result.reversible), "direction not identified"),
             *([] if _is_given(result) else [("Search", plural(len(result.trace), "move"), told)]),
+            *([] if result.certificate is None else [("Optimal", *_certified(result.certificate))]),
         ]
     )
     said = [warning(thin_sentence(result.thin, result.objective))] if result.thin else []
     if not result.converged and not _is_given(result):
         said.append(warning(f"The search {ended}. This is the best graph it had found by then."))
     return join([*said, shown])
+
+
+def _certified(certificate: Certificate) -> tuple[str, str]:
+    """Return a figure and what it says of the best possible graph."""
+    return "proved" if certificate.proved else f"gap {figure_text(certificate.gap)}", str(certificate)
 
 
 def _graph(result: Result, bootstrap: Bootstrap | None) -> Html:
@@ -259,8 +265,23 @@ def _details(result: Result, bootstrap: Bootstrap | None) -> list[tuple[str, Con
     if not _is_given(result):
         counted = f"{plural(len(result.trace), 'move')}, {plural(result.families, 'family')} counted, {result.stopped}"
         details += [("search", counted), ("time", f"{result.seconds:.3f} s")]
+    if result.certificate is not None:
+        details += _proof(result.certificate)
     if bootstrap is not None:
         details.append(
             ("bootstrap", f"{plural(bootstrap.replicates, 'resample')}, threshold {bootstrap.threshold:.3f}")
         )
     return details
+
+
+def _proof(certificate: Certificate) -> list[tuple[str, Content]]:
+    """Say what was proved, how, and what is certain about the structure."""
+    work = (
+        f"{plural(certificate.scored, 'family')} scored, {certificate.families:,} of them possible in the best graph, "
+        f"{plural(certificate.cuts, 'cut')}, {plural(certificate.nodes, 'part')}"
+    )
+    found: list[tuple[str, Content]] = [("certificate", str(certificate)), ("proof", work)]
+    if certificate.within is not None:
+        arcs = ", ".join(f"{a} → {b}" for a, b in certificate.arcs) or "none"
+        found.append((f"arcs of all graphs within {certificate.within:g} of the best", arcs))
+    return found

@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from mapdag.wording import plural
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -69,11 +71,20 @@ class Certificate:
         return replace(self, ranked=tuple((dag.reordered(nodes), score) for dag, score in self.ranked))
 
     def __str__(self) -> str:
+        return "\n".join([self._claim(), *self._certain()])
+
+    def _claim(self) -> str:
         if math.isinf(self.bound):
             return "no bound yet: stopped early"
         if self.proved:
             return f"proved optimal among {self.among}"
         return f"within {self.gap:.{_digits(self.gap)}f} of the optimum among {self.among}"
+
+    def _certain(self) -> list[str]:
+        if self.within is None:
+            return []
+        told = f"{plural(len(self.arcs), 'arc')} and {plural(len(self.edges), 'adjacency')}"
+        return [f"in all graphs within {self.within:g} of the best: {told}"]
 
 
 def _digits(gap: float) -> int:
