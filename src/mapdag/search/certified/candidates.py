@@ -2,35 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from mapdag.counts import Request
 from mapdag.errors import CapacityError, Setting
-from mapdag.families import FamilyScores
-from mapdag.graphs.masks import members
-from mapdag.search.frame.memory import check_memory
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from mapdag.contracts import Objective
-    from mapdag.search.cache import FamilyCache
-    from mapdag.search.certified.lattice import Extensions, Layer
-    from mapdag.search.frame.watch import Watch
+    from mapdag.search.constraints import Rules
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
     Words = NDArray[np.uint64]
-
-MOST_FAMILIES = 4_000_000  # that are scored where the number of parents is not limited
-_ASKED = 4096  # families, with their candidates, that are asked for at a time
-_BYTES = 40.0  # for each family of a layer
 
 
 class Families(NamedTuple):
@@ -94,169 +82,22 @@ class Enumeration:
     complete: bool
 
 
-class _Child:
-    """One child, its candidate parents, and the sets of them that were scored.
-
-    Parameters
-    ----------
-    node : int
-    demanded : tuple of int
-        Nodes that are parents in any case; sets are those of the others.
-    candidates : tuple of int
-        Ascending.
-    pinned : bool array (candidates,)
-        Those that must be parents unless they are children.
-    odds : float array (candidates,)
-        Log prior of each arc.
-    """
-
-    def __init__(
-        self, node: int, demanded: tuple[int, ...], candidates: Ints, pinned: NDArray[np.bool_], odds: Floats
-    ) -> None:
-        self.node, self.demanded, self.candidates, self.pinned, self.odds = node, demanded, candidates, pinned, odds
-        self.bits = len(candidates).bit_length()
-        self.layer: Layer
-        self.kept: list[tuple[Words, Floats]] = []  # keys and scores
-        self.is_cut = False  # whether larger sets were left out because of the limit on parents
-
-    def begin(self, score: float) -> None:
-        """Begin with the set that has nobody but those that must be there."""
-        from mapdag.search.certified.lattice import Layer
-
-        nothing = np.zeros(1, dtype=np.uint64)
-        self.layer = Layer(nothing, np.array([score]), np.zeros(1), np.array([score > -math.inf]))
-        self.kept.append((nothing, np.array([score])))
-
-    def base(self) -> Request:
-        """Return the family of those that must be there."""
-        return Request(self.node, self.demanded)
-
-    def requests(self, rows: Ints, last: Ints) -> Iterator[Request]:
-        """Ask for sets, each made from one of the last layer and one more candidate."""
-        from mapdag.search.certified.lattice import unpack_keys
-
-        if not len(rows):
-            return
-        begins = np.flatnonzero(np.diff(rows, prepend=-1))
-        words = np.zeros((len(begins), (int(self.candidates[-1]) >> 6) + 1), dtype=np.uint64)
-        unpack_keys(self.layer.keys[rows[begins]], self.bits, self.candidates, words)
-        nodes = self.candidates[last]
-        for i, (begin, end) in enumerate(zip(begins, [*begins[1:], len(rows)], strict=True)):
-            parents = members(sum(int(word) << 64 * j for j, word in enumerate(words[i])))
-            yield Request(self.node, tuple(sorted((*self.demanded, *parents))), tuple(nodes[begin:end].tolist()))
-
-    def families(self, n_words: int) -> tuple[Words, Floats]:
-        """Sets of parents that were kept and their scores, the best first, smaller keys first among equals."""
-        from mapdag.search.certified.lattice import unpack_keys
-
-        keys, scores = (np.concatenate(each) for each in zip(*self.kept, strict=True))
-        order = np.lexsort((keys, -scores))
-        order = order[scores[order] > -math.inf]
-        sets = np.repeat(words_of([sum(1 << p for p in self.demanded)], n_words), len(order), axis=0)
-        unpack_keys(keys[order], self.bits, self.candidates, sets)
-        return sets, scores[order]
+def join(parts: Sequence[tuple[Words, Floats]]) -> Families:
+    """Put the families of all children together: sets of parents and scores, the best first."""
+    sizes = [len(scores) for _, scores in parts]
+    return Families(
+        sets=np.concatenate([sets for sets, _ in parts]),
+        scores=np.concatenate([scores for _, scores in parts]),
+        owner=np.repeat(np.arange(len(parts)), sizes),
+        starts=np.cumsum([0, *sizes]),
+    )
 
 
-class Lattice:
-    """All families of one problem, layer by layer.
-
-    Parameters
-    ----------
-    objective, cache
-        What to maximise, on which data, under which constraints.
-    watch : Watch
-    slack : float
-        A family is left out if a subset has a score that is higher by at least that much: no graph within `slack` of
-        the best one has it.
-    """
-
-    def __init__(self, objective: Objective, cache: FamilyCache, watch: Watch, *, slack: float = 0.0) -> None:
-        self._watch = watch
-        self._slack = slack
-        rules = cache.rules(objective)
-        data = cache.data
-        self._most = rules.max_parents
-        self._is_limited = self._most < data.n_columns - 1
-        odds = np.where(rules.allowed, objective.prior.log_odds(data.names), 0.0)
-        criterion = cache.criterion(objective)
-        self._scores = FamilyScores(data, [criterion], engine=cache.engine, threads=watch.threads)
-        self._n_words = (data.n_columns + 63) // 64
-        demanded = rules.fixed & rules.allowed & ~rules.allowed.T
-        pinned = rules.fixed & rules.allowed & rules.allowed.T
-        self._base = [math.fsum(odds[demanded[:, node], node]) for node in range(data.n_columns)]
-        self._children = [
-            _Child(
-                node,
-                tuple(np.flatnonzero(demanded[:, node]).tolist()),
-                free := np.flatnonzero(rules.allowed[:, node] & ~demanded[:, node]),
-                pinned[free, node],
-                odds[free, node],
-            )
-            for node in range(data.n_columns)
-        ]
-
-    def enumerate(self) -> Enumeration:
-        """Score all families that are worth it, the small ones first.
-
-        Where the number of parents is not limited, it ends before a layer that would be too large.
-        """
-        firsts = self._scores.scores([child.base() for child in self._children])
-        for child, score, prior in zip(self._children, firsts, self._base, strict=True):
-            child.begin(float(score[0, 0]) + prior)
-        scored, size = len(self._children), 0
-        while True:
-            planned = [self._extend(child, size + 1) for child in self._children]
-            asked = sum(len(each.rows) for each in planned)
-            is_too_much = not self._is_limited and size > 0 and scored + asked > MOST_FAMILIES
-            if asked == 0 or is_too_much:
-                break
-            size += 1
-            check_memory(_BYTES * asked, f"scoring {asked:,} families", "set max_parents or forbid arcs")
-            for number, (child, sets) in enumerate(zip(self._children, planned, strict=True)):
-                self._watch.tell("enumerating", number, len(planned))
-                self._score(child, sets)
-            scored += asked
-            self._watch.families += asked
-        complete = not is_too_much and not any(child.is_cut for child in self._children)
-        return Enumeration(self._families(), scored, size, complete)
-
-    def _extend(self, child: _Child, size: int) -> Extensions:
-        """Return the sets of so many candidates of a child that are worth a look."""
-        from mapdag.search.certified.lattice import Extensions, extend_layer
-
-        if size + len(child.demanded) > self._most or not len(child.candidates):
-            child.is_cut = bool(len(child.candidates) and child.layer.open.any() and size <= len(child.candidates))
-            nothing = np.empty(0, dtype=np.int64)
-            return Extensions(nothing, nothing, np.empty(0, dtype=np.uint64), np.empty(0))
-        if child.bits * size > 64:
-            raise CapacityError(
-                f"certified search takes at most {64 // child.bits} parents among {len(child.candidates)} candidates; ",
-                Setting("max_parents", 64 // child.bits),
-                " is a way out",
-            )
-        return extend_layer(child.layer, size - 1, child.bits, child.pinned)
-
-    def _score(self, child: _Child, sets: Extensions) -> None:
-        """Score sets of one child; they become its layer, and those that nothing can stand for are kept."""
-        from mapdag.search.certified.lattice import Layer
-
-        found = []
-        requests = list(child.requests(sets.rows, sets.last))
-        for first in range(0, len(requests), _ASKED):
-            self._watch.check()
-            found += [each[0] for each in self._scores.scores(requests[first : first + _ASKED])]
-        prior = child.layer.prior[sets.rows] + child.odds[sets.last]
-        scores = (np.concatenate(found) if found else np.empty(0)) + (prior + self._base[child.node])
-        kept = scores > sets.below - self._slack
-        child.kept.append((sets.keys[kept], scores[kept]))
-        child.layer = Layer(sets.keys, np.maximum(scores, sets.below), prior, scores > -math.inf)
-
-    def _families(self) -> Families:
-        parts = [child.families(self._n_words) for child in self._children]
-        sizes = [len(scores) for _, scores in parts]
-        return Families(
-            sets=np.concatenate([sets for sets, _ in parts]),
-            scores=np.concatenate([scores for _, scores in parts]),
-            owner=np.repeat(np.arange(len(parts)), sizes),
-            starts=np.cumsum([0, *sizes]),
-        )
+def most_parents(rules: Rules) -> tuple[int, bool]:
+    """Most parents that a node may have, as far as keys of sets go, and whether that was asked for."""
+    n = len(rules.allowed)
+    is_limited, room = rules.max_parents < n - 1, 64 // n.bit_length() - 1
+    if is_limited and rules.max_parents > room:
+        way_out = Setting("max_parents", room)
+        raise CapacityError(f"certified search of {n} nodes takes at most {room} parents for each; set ", way_out)
+    return min(rules.max_parents, room), is_limited

@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mapdag.errors import ParameterError
+from mapdag.families import FamilyScores
 from mapdag.graphs import DAG
 from mapdag.graphs.masks import mask_of, members
-from mapdag.search.certified.candidates import Families, Lattice, words_of
+from mapdag.search.certified.asking import AskedLattice
+from mapdag.search.certified.candidates import Families, words_of
 from mapdag.search.certified.certainty import certain_arcs, next_best
+from mapdag.search.certified.counting import CountedLattice
 from mapdag.search.certified.cuts import Adjacent
 from mapdag.search.certified.relaxation import check_solver
 from mapdag.search.certified.tree import Tree, is_acyclic
@@ -124,8 +127,10 @@ class Proof:
         ]
 
     def _enumerate(self, graphs: Sequence[Graph], slack: float) -> None:
-        lattice = Lattice(self._objective, self._cache, self.watch, slack=slack)
-        found = lattice.enumerate()
+        objective, cache, watch = self._objective, self._cache, self.watch
+        scores = FamilyScores(cache.data, [cache.criterion(objective)], engine=cache.engine, threads=watch.threads)
+        kind = CountedLattice if scores.is_compiled else AskedLattice
+        found = kind(objective, cache, watch, scores, slack=slack).enumerate()
         self.families += found.scored
         self._enumeration = replace(found, families=self._with_larger(found, graphs))
 

@@ -202,10 +202,10 @@ class Tree:
 
     def _round(self, arcs: Floats) -> None:
         """Make graphs of a fractional one: the best of an order that goes with it, and itself where it is whole."""
-        from mapdag.search.certified.bounds import choose_in_order, follow_arcs
+        from mapdag.search.certified.bounds import follow_arcs, improve_order
 
         order = follow_arcs(arcs)
-        self._keep(choose_in_order(order, self.families.starts, self.families.sets))
+        self._keep(improve_order(order, self.families))
         whole = np.flatnonzero(self._relaxation.weights > 1.0 - _WEIGHT)
         if self.demands and len(whole) == len(order):
             mine = self._relaxation.families

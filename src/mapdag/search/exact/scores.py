@@ -96,7 +96,7 @@ def _find_run(kind: int, param: float, keys: Words, constants: Floats, known: In
 
 
 @inner
-def _add_sums(functions: Functions, tallies: Tallies, memo: Memo, terms: Terms, sums: Ints, sign: int) -> None:
+def add_sums(functions: Functions, tallies: Tallies, memo: Memo, terms: Terms, sums: Ints, sign: int) -> None:
     """Add the sum of f(count) times its multiplicity over the tally of each family, in two words of fixed point.
 
     Arrays are unpacked once for many families: each unpacking counts owners, which would take longer than all the rest.
@@ -131,7 +131,8 @@ def _add_sums(functions: Functions, tallies: Tallies, memo: Memo, terms: Terms, 
 
 
 @inner
-def _remembered_charge(r: int, q: float, total: float, charges: Floats) -> float:
+def remembered_charge(r: int, q: float, total: float, charges: Floats) -> float:
+    """`quotient_charge`, which takes long, unless it was asked for lately."""
     place = np.int64((bits_of(q) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - _CHARGES))
     if charges[place, 0] != q or charges[place, 1] != r:
         charges[place, 0], charges[place, 1], charges[place, 2] = q, r, quotient_charge(r, q, total)
@@ -180,11 +181,11 @@ def score_families(
         shape = Shape(r, log_r, q, math.log(q), n_parents, np.int64(n_groups[family]), q_obs)
         f[i], x[i], g[i], y[i], rests[i], _ = formula_of(rule, shape, total, (-1.0, 0.0))
         if rule.code == QUOTIENT:
-            rests[i] -= _remembered_charge(r, q, total, charges)
+            rests[i] -= remembered_charge(r, q, total, charges)
         cells[i, 0], cells[i, 1] = ends[family - 1], ends[family]
         totals[i, 0], totals[i, 1] = (ends[parents - 1] if parents else 0), ends[parents]
     sums = new_pairs(size)
-    _add_sums(Functions(f, x, cells), tallies, memo, terms, sums, 1)
-    _add_sums(Functions(g, y, totals), tallies, memo, terms, sums, -1)
+    add_sums(Functions(f, x, cells), tallies, memo, terms, sums, 1)
+    add_sums(Functions(g, y, totals), tallies, memo, terms, sums, -1)
     for i in range(size):
         out[i] = ((to_float(sums[i, 0], sums[i, 1], terms.scale) + rests[i]) - base) + priors[i]

@@ -59,7 +59,7 @@ def new_partitions(n_rows: int, n_nodes: int, most_levels: int) -> Partitions:
 
 
 @inner
-def _split(depth: int, codes: Codes, levels: int, keep: bool, partitions: Partitions) -> int:
+def split(depth: int, codes: Codes, levels: int, keep: bool, partitions: Partitions) -> int:
     """Split partition `depth` by one variable into the next; returns how many different counts there are.
 
     Unless `keep`, only the counts are found: ``values`` gets them, ``multiplicities[count]`` how often each occurs.
@@ -125,7 +125,7 @@ def tally_block(
     depth = 0
     for v in range(len(cards) - 1, -1, -1):
         if first >> v & 1 and depth < most and first & ((1 << v) - 1):
-            for i in range(_split(depth, codes[v], cards[v], True, partitions)):
+            for i in range(split(depth, codes[v], cards[v], True, partitions)):
                 multiplicities[values[i]] = 0
             depth += 1
     for t in range(len(ends)):
@@ -146,7 +146,7 @@ def tally_block(
                 n_groups[t] = 1
         elif useful:
             v = trailing_zeros(np.uint64(full))
-            distinct = _split(depth - 1, codes[v], cards[v], v > 0 and depth < most, partitions)
+            distinct = split(depth - 1, codes[v], cards[v], v > 0 and depth < most, partitions)
             n_groups[t] = sizes[depth, 1] + sizes[depth, 2]
         if used + distinct > len(pool):
             larger = np.empty(2 * len(pool) + distinct, pool.dtype)

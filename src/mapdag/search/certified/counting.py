@@ -1,0 +1,261 @@
+"""Families of rows in memory and built-in likelihoods: sets of variables are counted, layer by layer, for all children."""
+
+from __future__ import annotations
+
+import math
+import queue
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from mapdag.search.certified.candidates import Enumeration, join, most_parents
+from mapdag.search.frame.memory import check_memory
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from mapdag.contracts import Objective
+    from mapdag.families import FamilyScores
+    from mapdag.search.cache import FamilyCache
+    from mapdag.search.certified.sets import Listed, Open
+    from mapdag.search.exact.scores import Memo
+    from mapdag.search.exact.tallies import Partitions, Tallies
+    from mapdag.search.frame.watch import Watch
+    from mapdag.terms.formulas import Terms
+
+    Bools = NDArray[np.bool_]
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+    Words = NDArray[np.uint64]
+
+_CHUNK = 4096  # sets that a thread counts at a time
+_BYTES = 300.0  # for each set of a layer
+_WORK = 1e10  # rows to be gone through, at most, where the number of parents is not limited
+_SCORING = 2000.0  # what it takes to score a family, in rows
+
+
+class _Counted(NamedTuple):
+    """What came out of some sets of a layer."""
+
+    tallies: Tallies
+    kept: tuple[Ints, Words, Floats]  # children, keys of parents, scores
+    open: tuple[Words, Floats, Bools]  # keys of families, the best that may stand for each; which sets are alive
+    scored: int
+
+
+class CountedLattice:
+    """All families of one problem, layer by layer.
+
+    Parameters
+    ----------
+    objective, cache, watch, slack
+        As in `mapdag.search.certified.asking.AskedLattice`.
+    scores : FamilyScores
+        Of the objective alone, compiled.
+    """
+
+    def __init__(
+        self, objective: Objective, cache: FamilyCache, watch: Watch, scores: FamilyScores, *, slack: float = 0.0
+    ) -> None:
+        from mapdag.recipes import Rule
+
+        self._watch, self._slack = watch, slack
+        rules, data = cache.rules(objective), cache.data
+        self._data = data
+        self._most, self._is_limited = most_parents(rules)
+        self._rules = rules
+        self._odds = np.where(rules.allowed, objective.prior.log_odds(data.names), 0.0)
+        self._demanded = rules.fixed & rules.allowed & ~rules.allowed.T
+        self._pinned = rules.fixed & rules.allowed & rules.allowed.T
+        self._bits = data.n_columns.bit_length()
+        limits = cache.criterion(objective).limits
+        self._limits = np.array(limits) if limits else np.full(data.n_columns, np.inf)
+        # What more arcs can add to the log prior of a family: that of all that are likely, or of the least unlikely.
+        odds = np.where(rules.allowed, self._odds, -np.inf)
+        self._more = np.where((odds > 0).any(axis=0), np.where(odds > 0, odds, 0.0).sum(axis=0), odds.max(axis=0))
+        recipes = scores.recipes
+        self._rule = Rule(int(recipes.codes[0]), *recipes.numbers[0].tolist())
+        self._pool_type = np.uint32 if data.n_rows < 1 << 16 else np.uint64
+        self._cards = data.cards.astype(np.int64)
+        self._tools: queue.SimpleQueue[tuple[Partitions, Memo, Terms]] = queue.SimpleQueue()
+
+    def enumerate(self) -> Enumeration:
+        """Score all families that are worth it, the small ones first.
+
+        Where the number of parents is not limited, it ends before a layer that would be too large.
+        """
+        from mapdag.search.certified.sets import extend_sets, new_index
+
+        n = self._data.n_columns
+        sets, scored, size, work = np.arange(1, n + 1, dtype=np.uint64), 0, 0, 0.0
+        known = self._open(np.empty(0, dtype=np.uint64), np.empty(0))
+        before, index = self._nothing(), new_index(np.zeros(1, dtype=np.uint64))
+        kept: list[tuple[Ints, Words, Floats]] = []
+        with ThreadPoolExecutor(self._watch.threads, thread_name_prefix="mapdag") as threads:
+            self._make_tools()
+            while True:
+                parts = list(self._count(threads, sets, size, known, index, before))
+                scored += sum(part.scored for part in parts)
+                self._watch.families += parts[0].scored if parts else 0
+                kept += [part.kept for part in parts]
+                alive = sets[np.concatenate([part.open[2] for part in parts])]
+                if size >= self._most or not len(alive):
+                    break
+                before, index = _joined([part.tallies for part in parts]), new_index(sets)
+                known = self._open(
+                    np.concatenate([part.open[0] for part in parts]), np.concatenate([part.open[1] for part in parts])
+                )
+                del parts
+                size += 1
+                sets = np.sort(extend_sets(alive, size, known))
+                if not len(sets):
+                    alive, size = sets, size - 1
+                    break
+                work += len(sets) * (self._data.n_rows + _SCORING * (size + 1))
+                if not self._is_limited and size > 1 and work > _WORK:
+                    size -= 1
+                    break
+                check_memory(_BYTES * len(sets), f"counting {len(sets):,} sets of columns", "set max_parents")
+        return Enumeration(join(self._sorted(kept)), scored, size, complete=not len(alive) or size >= n - 1)
+
+    def _make_tools(self) -> None:
+        """Make what each thread counts and scores with."""
+        from mapdag.search.exact.scores import new_memo
+        from mapdag.search.exact.tallies import new_partitions
+        from mapdag.terms.sums import new_terms
+
+        data = self._data
+        depths, levels = min(self._most + 2, data.n_columns), int(data.cards.max())
+        for _ in range(self._watch.threads):
+            tools = new_partitions(data.n_rows, depths, levels), new_memo(data.n_rows, self._rule.code)
+            self._tools.put((*tools, new_terms(data.total)))
+
+    def _open(self, keys: Words, best: Floats) -> Open:
+        from mapdag.search.certified.sets import Open, new_index
+
+        levels = self._cards.astype(np.float64)
+        return Open(
+            new_index(keys), best, self._rules.allowed, self._pinned, np.ascontiguousarray(self._odds), levels, self._bits
+        )
+
+    def _nothing(self) -> Tallies:
+        """Tally of the empty set: all rows in one configuration."""
+        half = self._pool_type().itemsize * 4
+        pool = np.array([self._data.n_rows << half | 1], dtype=self._pool_type)
+        return _tallies(pool, np.ones(1, dtype=np.int64), np.ones(1, dtype=np.int32), float(self._data.total))
+
+    def _count(
+        self, threads: ThreadPoolExecutor, sets: Words, size: int, known: Open, index: object, before: Tallies
+    ) -> Iterator[_Counted]:
+        """Count the sets of a layer and score their families, so many parents each; chunks in order."""
+
+        def work(first: int) -> _Counted:
+            self._watch.check()
+            tools = self._tools.get()
+            try:
+                return self._count_chunk(sets[first : first + _CHUNK], size, known, index, before, tools)
+            finally:
+                self._tools.put(tools)
+
+        firsts = range(0, len(sets), _CHUNK)
+        for number, part in enumerate(threads.map(work, firsts)):
+            self._watch.tell("enumerating", number + 1, len(firsts))
+            yield part
+
+    def _count_chunk(
+        self, sets: Words, size: int, known: Open, index: object, before: Tallies, tools: tuple[Partitions, Memo, Terms]
+    ) -> _Counted:
+        from mapdag.search.certified.sets import list_families
+
+        partitions, memo, terms = tools
+        cells = self._tally(sets, size + 1, partitions)
+        listed = list_families(sets, size + 1, known, index)
+        scores, limits, observed = self._scored(listed, size, cells, before, memo, terms)
+        missing = np.flatnonzero(listed.configurations < 0)
+        if len(missing):  # parents that are no family of their own that is worth a look
+            keys, place = np.unique(listed.parents[missing], return_inverse=True)
+            some = type(listed)(*(column[missing] for column in listed))._replace(configurations=place.astype(np.int64))
+            found = self._scored(some, size, cells, self._tally(keys, size, partitions), memo, terms)
+            scores[missing], limits[missing], observed[missing] = found
+        return self._judge(sets, size, listed, cells, scores + listed.prior, limits + listed.prior, observed)
+
+    def _scored(
+        self, listed: Listed, size: int, cells: Tallies, before: Tallies, memo: Memo, terms: Terms
+    ) -> tuple[Floats, Floats, Ints]:
+        from mapdag.search.certified.sets import score_listed
+
+        known = listed._replace(configurations=np.maximum(listed.configurations, 0))
+        return score_listed(known, size, cells, before, self._cards, self._rule, memo, terms)
+
+    def _tally(self, sets: Words, size: int, partitions: Partitions) -> Tallies:
+        from mapdag.search.certified.sets import count_sets
+
+        room = _tallies(
+            np.empty(16 * len(sets), dtype=self._pool_type),
+            np.empty(len(sets), dtype=np.int64),
+            np.empty(len(sets), dtype=np.int32),
+            float(self._data.total),
+        )
+        pool = count_sets(sets, size, self._bits, self._data.codes, self._cards, partitions, room)
+        return room._replace(pool=pool)
+
+    def _judge(
+        self, sets: Words, size: int, listed: Listed, cells: Tallies, scores: Floats, limits: Floats, observed: Ints
+    ) -> _Counted:
+        """Say which families are kept, and which are worth larger ones."""
+        child = listed.child
+        fits = observed <= self._limits[child]
+        lacking = self._demanded[:, child].sum(axis=0)
+        if lacking.any():
+            lacking = lacking - self._among(listed.parents, size, child)
+        scores = np.where(fits & (lacking == 0), scores, -np.inf)
+        best = np.maximum(scores, listed.below)
+        kept = (scores > listed.below - self._slack) & (scores > -np.inf)
+        going_on = fits & (limits + self._more[child] > best - self._slack)
+        alive = np.zeros(len(sets), dtype=np.bool_)
+        alive[listed.cells[going_on]] = True
+        keys = (child[going_on] + 1).astype(np.uint64) << np.uint64(self._bits * size) | listed.parents[going_on]
+        found = child[kept], listed.parents[kept], scores[kept]
+        return _Counted(cells, found, (keys, best[going_on], alive), len(child))
+
+    def _among(self, parents: Words, size: int, child: Ints) -> Ints:
+        """How many of the parents that each child must have are there."""
+        found = np.zeros(len(parents), dtype=np.int64)
+        digit = np.uint64((1 << self._bits) - 1)
+        for place in range(size):
+            node = (parents >> np.uint64(self._bits * place) & digit).astype(np.int64) - 1
+            found += self._demanded[node, child]
+        return found
+
+    def _sorted(self, kept: list[tuple[Ints, Words, Floats]]) -> list[tuple[Words, Floats]]:
+        """Families of each child, the best first, smaller keys first among equals."""
+        from mapdag.search.certified.lattice import unpack_keys
+
+        children, keys, scores = (np.concatenate(each) for each in zip(*kept, strict=True))
+        order = np.lexsort((keys, -scores, children))
+        children, keys, scores = children[order], keys[order], scores[order]
+        n = self._data.n_columns
+        sets = np.zeros((len(keys), (n + 63) // 64), dtype=np.uint64)
+        unpack_keys(keys, self._bits, np.arange(n), sets)
+        starts = np.searchsorted(children, np.arange(n + 1))
+        return [(sets[a:b], scores[a:b]) for a, b in zip(starts[:-1], starts[1:], strict=True)]
+
+
+def _tallies(pool: NDArray[np.unsignedinteger], ends: Ints, n_groups: NDArray[np.int32], total: float) -> Tallies:
+    from mapdag.search.exact.tallies import Tallies
+
+    return Tallies(pool, ends, n_groups, total)
+
+
+def _joined(parts: list[Tallies]) -> Tallies:
+    """Tallies of several chunks as those of one."""
+    begins = np.cumsum([0, *(len(part.pool) for part in parts)])
+    return _tallies(
+        np.concatenate([part.pool for part in parts]),
+        np.concatenate([part.ends + begin for part, begin in zip(parts, begins, strict=False)]),
+        np.concatenate([part.n_groups for part in parts]),
+        parts[0].total,
+    )
