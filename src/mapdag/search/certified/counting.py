@@ -208,27 +208,28 @@ class CountedLattice:
         """Say which families are kept, and which are worth larger ones."""
         child = listed.child
         fits = observed <= self._limits[child]
-        lacking = self._demanded[:, child].sum(axis=0)
-        if lacking.any():
-            lacking = lacking - self._among(listed.parents, size, child)
+        lacking = self._lacking(self._demanded, listed, size)
         scores = np.where(fits & (lacking == 0), scores, -np.inf)
         best = np.maximum(scores, listed.below)
         kept = (scores > listed.below - self._slack) & (scores > -np.inf)
-        going_on = fits & (limits + self._more[child] > best - self._slack)
+        # Nothing can stand for a set with one more parent that must not be left out.
+        is_open_anyway = self._lacking(self._pinned, listed, size) > 0
+        going_on = fits & (is_open_anyway | (limits + self._more[child] > best - self._slack))
         alive = np.zeros(len(sets), dtype=np.bool_)
         alive[listed.cells[going_on]] = True
         keys = (child[going_on] + 1).astype(np.uint64) << np.uint64(self._bits * size) | listed.parents[going_on]
         found = child[kept], listed.parents[kept], scores[kept]
         return _Counted(cells, found, (keys, best[going_on], alive), len(child))
 
-    def _among(self, parents: Words, size: int, child: Ints) -> Ints:
-        """How many of the parents that each child must have are there."""
-        found = np.zeros(len(parents), dtype=np.int64)
-        digit = np.uint64((1 << self._bits) - 1)
-        for place in range(size):
-            node = (parents >> np.uint64(self._bits * place) & digit).astype(np.int64) - 1
-            found += self._demanded[node, child]
-        return found
+    def _lacking(self, wanted: Bools, listed: Listed, size: int) -> Ints:
+        """How many of some arcs into its child each family lacks."""
+        lacking = wanted.sum(axis=0)[listed.child]
+        if lacking.any():
+            digit = np.uint64((1 << self._bits) - 1)
+            for place in range(size):
+                node = (listed.parents >> np.uint64(self._bits * place) & digit).astype(np.int64) - 1
+                lacking = lacking - wanted[node, listed.child]
+        return lacking
 
     def _sorted(self, kept: list[tuple[Ints, Words, Floats]]) -> list[tuple[Words, Floats]]:
         """Families of each child, the best first, smaller keys first among equals."""

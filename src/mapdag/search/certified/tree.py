@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _WEIGHT = 1e-7  # of a family that counts
 _ROWS = 60  # cuts that are added at a time
-_FEW = 10  # clusters, below which few nodes are looked at closely
+_FEW = 30  # clusters, below which few nodes are looked at closely
 _LARGEST = 7  # nodes of these
 _ROUNDS = 10  # rounds of cuts between two looks at what they have brought
 _GAIN = 0.15  # share of the gap that they must have closed to go on
