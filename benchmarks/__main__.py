@@ -29,6 +29,7 @@ LONG = (
     "scan",
     "search",
     "workers",
+    "certified",
 )
 KNOWN = (*SCRIPTS, *LONG)
 

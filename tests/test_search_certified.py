@@ -1,5 +1,7 @@
 """Certified search against the enumeration of all graphs and against exact search; its bounds against any graph."""
 
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,6 +14,8 @@ from mapdag.search import Options, Plan
 from mapdag.search.certified.asking import AskedLattice
 from mapdag.search.certified.candidates import join, words_of
 from mapdag.search.certified.counting import CountedLattice
+from mapdag.search.certified.cuts import Cluster, Separator
+from mapdag.search.certified.relaxation import Relaxation
 from mapdag.search.certified.tree import Tree
 from mapdag.search.frame.watch import Watch
 from naive_exact import scored
@@ -87,16 +91,22 @@ def best_by_sets(families):
     return best[-1]
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_the_best_graph_is_found_from_nothing_and_no_bound_is_below_it(seed):
-    check_tree(np.random.default_rng(seed), 7)
+def test_the_best_graph_is_found_from_nothing_and_no_bound_is_below_it():
+    for seed in range(60):
+        check_tree(np.random.default_rng(seed), 3 + seed % 8)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(200))
 def test_the_best_graph_is_found_from_nothing_in_many_cases(seed):
     rng = np.random.default_rng([1, seed])
-    check_tree(rng, int(rng.integers(3, 13)))
+    check_tree(rng, int(rng.integers(8, 14)))
+
+
+def test_the_best_graph_is_found_by_deciding_arcs_where_cuts_are_few(monkeypatch):
+    monkeypatch.setattr(Separator, "facets", lambda *_: [])
+    parts = [check_tree(np.random.default_rng(seed), 9).n_nodes for seed in range(25)]
+    assert max(parts) > 2
 
 
 def check_tree(rng, n):
@@ -115,3 +125,114 @@ def check_tree(rng, n):
     assert tree.score == pytest.approx(best, abs=1e-9)
     assert best - 1e-9 <= tree.bound <= best + 2e-6
     assert tree._relaxation.total + bounds[0] >= best - 1e-9  # nothing had been decided then
+    return tree
+
+
+def test_bounds_are_safe_whatever_the_solver_says():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        families = random_families(rng, 6)
+        relaxation = Relaxation(families)
+        best = best_by_sets(families)
+        for _ in range(5):
+            member = rng.random(6) < 0.6
+            if member.sum() > 1:
+                relaxation.add([Cluster(member, 1)])
+        for _ in range(20):
+            relaxation.multipliers = rng.exponential(2.0, len(relaxation.cuts))
+            assert relaxation.total + relaxation.bound() >= best - 1e-9
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_graphs_that_come_next_and_common_arcs_are_those_of_exact_search(seed):
+    data = md.network("asia").sample(200, seed=seed).select(["tub", "smoke", "lung", "bronc", "either"])
+    ranked = md.best_dags(data, "MU(c=1)+BDs(1)", k=150)
+    found = md.learn(data, "MU(c=1)+BDs(1)", search="certified", within=0.8, ranks=8).certificate
+    assert [score for _, score in found.ranked] == pytest.approx([each.score for each in ranked[:8]], abs=1e-6)
+    assert len({dag for dag, _ in found.ranked}) == 8
+    close = [each.dag for each in ranked if each.score > ranked[0].score - 0.8 + 2e-6]
+    assert len(close) < 150
+    assert set(found.arcs) == set.intersection(*({*dag.arcs} for dag in close))
+    assert {frozenset(edge) for edge in found.edges} == set.intersection(
+        *({frozenset(arc) for arc in dag.arcs} for dag in close)
+    )
+
+
+def test_a_known_graph_is_certified_as_it_is():
+    data = md.network("asia").sample(500, seed=1)
+    poor = md.Result.given(md.DAG(data.names), data, "MU(c=1)+BDs(1)")
+    best = md.learn(data, "MU(c=1)+BDs(1)", search="exact")
+    found = md.certify(poor)
+    assert found.dag == poor.dag
+    assert found.certificate.gap == pytest.approx(best.score - poor.score, abs=1e-5)
+    assert not found.certificate.proved
+    assert "within" in str(found.certificate)
+    assert md.certify(best).certificate.proved
+    assert md.certify(best).certificate.complete
+
+
+def test_what_is_proved_is_said_exactly():
+    data = md.network("asia").sample(500, seed=1)
+    assert md.learn(data, search="certified").certificate.among == "all graphs"
+    limited = md.learn(data, search="certified", max_parents=1, forbidden=[("asia", "tub")]).certificate
+    assert limited.among == "graphs with at most 1 parent that obey the constraints"
+    assert str(limited) == f"proved optimal among {limited.among}"
+    larger = md.certify(md.Result.given(md.network("asia").dag, data, "BDeu(1)"), max_parents=2).certificate
+    assert larger.among == "graphs with at most 2 parents"
+
+
+def test_a_graph_that_breaks_the_constraints_is_not_certified():
+    data = md.network("asia").sample(100, seed=1)
+    with pytest.raises(GraphError, match="max_parents is 1"):
+        md.certify(md.Result.given(md.network("asia").dag, data), max_parents=1)
+
+
+def test_priors_that_look_at_whole_graphs_and_impossible_constraints_are_refused():
+    data = md.network("asia").sample(100, seed=1)
+    with pytest.raises(ParameterError, match="sum over arcs"):
+        md.learn(data, 'LogLinear(["leaves"])+BDeu(1)', search="certified")
+    with pytest.raises(GraphError, match="both required"):
+        md.learn(data, search="certified", required=[("asia", "tub"), ("tub", "asia")])
+    with pytest.raises(ParameterError, match="within"):
+        md.learn(data, search="certified", within=-1)
+    with pytest.raises(ParameterError, match="within"):
+        md.learn(data, search="hc", within=1)
+
+
+def test_limits_end_with_a_graph_and_what_is_known_of_it():
+    data = md.network("insurance").sample(300, seed=1)
+    result = md.learn(data, "MU(c=1)+BDs(1)", search="certified", time_limit=1e-3)
+    assert result.stopped == "time_limit"
+    assert result.certificate.bound == np.inf
+    assert not result.certificate.proved
+    assert "no bound" in str(result)
+
+
+def test_weighted_rows_and_own_likelihoods_are_certified_too():
+    table = {"a": [0, 0, 1, 1], "b": [0, 1, 0, 1], "c": [0, 1, 1, 0], "n": [9.5, 2.5, 3, 12]}
+    data = md.read(table, weights="n", codes=True)
+    for goal in ("BDeu(1)", md.Custom(lambda counts: -float(counts.q_obs))):
+        result = md.learn(data, goal, search="certified")
+        assert result.certificate.proved
+        assert result.score == pytest.approx(md.learn(data, goal, search="exact").score)
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_one_node_and_two(n):
+    result = md.learn({f"x{i}": [0, 1, 1, 0, 1] for i in range(n)}, "MU(1/2)+BDeu(1)", search="certified")
+    assert result.certificate.proved
+    assert result.dag.n_arcs == n - 1
+
+
+def test_certificates_go_through_the_command_line(tmp_path, run):
+    md.write_table(md.network("asia").sample(200, seed=1), tmp_path / "t.csv")
+    options = "--search", "certified", "--within", "1", "--ranks", "2"
+    code, out, _ = run("learn", tmp_path / "t.csv", *options, "--json")
+    found = json.loads(out)["certificate"]
+    assert code == 0
+    assert found["proved"] is True
+    assert found["gap"] <= 1e-6
+    assert found["among"] == "all graphs"
+    assert len(found["ranked"]) == 2
+    code, out, _ = run("learn", tmp_path / "t.csv", *options)
+    assert "proved optimal among all graphs" in out

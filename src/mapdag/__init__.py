@@ -164,7 +164,8 @@ _HOME = {
     "mapdag.reference": "catalogue network",
     "mapdag.resamples": "Bootstrap bootstrap",
     "mapdag.scores": "AIC BD BDJ BIC K2 BDeu BDs Custom LogLik eBIC fNML qNML",
-    "mapdag.search": "ArcPosteriors Certificate Constraints Result arc_posteriors best_dags certify hill_climb learn tabu",
+    "mapdag.search": "ArcPosteriors Certificate Constraints Result arc_posteriors best_dags certify hill_climb learn "
+    "tabu",
     "mapdag.theory": "Diagnosis alpha_star diagnose",
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names.split()}

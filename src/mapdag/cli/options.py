@@ -203,7 +203,9 @@ def search_options(  # noqa: PLR0917 - same
     search: Annotated[
         str,
         option(
-            "--search", "NAME", "orders (best graphs), hc (hill climbing, fastest), tabu, exact, or certified (a bound)."
+            "--search",
+            "NAME",
+            "orders (best graphs), hc (hill climbing, fastest), tabu, exact, or certified (a bound).",
         ),
     ] = "orders",
     order: Annotated[str, option("--order", "NAME", "How ties are broken: by the data, or by the columns.")] = "data",
@@ -242,7 +244,12 @@ def search_options(  # noqa: PLR0917 - same
             "threads": threads,
             "seed": seed,
         }
-        special = {"effort": effort, "restarts": restarts or None, "within": within, "ranks": ranks}  # which not every search takes
+        special = {
+            "effort": effort,
+            "restarts": restarts or None,
+            "within": within,
+            "ranks": ranks,
+        }  # which not every search takes
         return found | {name: value for name, value in special.items() if value is not None}
 
     return collect

@@ -264,7 +264,7 @@ def _as_json(result: Result, strengths: Bootstrap | None) -> dict[str, Any]:
 
 
 def _certificate_json(certificate: Certificate) -> dict[str, Any]:
-    known = {
+    known: dict[str, Any] = {
         "bound": certificate.bound if math.isfinite(certificate.bound) else None,
         "gap": certificate.gap if math.isfinite(certificate.gap) else None,
         "proved": certificate.proved,

@@ -35,7 +35,13 @@ if TYPE_CHECKING:
     from mapdag.search.frame.result import Result
 
 SEARCHES: Mapping[str, Callable[..., Result]] = MappingProxyType(
-    {"orders": search_orders, "hc": climb_hills, "tabu": walk_tabu, "exact": search_exactly, "certified": search_certified}
+    {
+        "orders": search_orders,
+        "hc": climb_hills,
+        "tabu": walk_tabu,
+        "exact": search_exactly,
+        "certified": search_certified,
+    }
 )
 TIES = ("data", "columns")
 
@@ -232,8 +238,8 @@ def learn(
     **options
         Those above; the options of one search: ``effort`` of "orders", ``restarts`` and ``perturb`` of "hc",
         ``memory`` and ``patience`` of "tabu", ``within`` and ``ranks`` of "certified"; and, where `data` is no
-        `Dataset` yet, those of `mapdag.read`: ``levels``, ``like``, ``weights``, ``drop``, ``missing``, ``missing_values``, ``discretize``, ``codes``,
-        ``max_levels``, ``separator`` and ``encoding``.
+        `Dataset` yet, those of `mapdag.read`: ``levels``, ``like``, ``weights``, ``drop``, ``missing``,
+        ``missing_values``, ``discretize``, ``codes``, ``max_levels``, ``separator`` and ``encoding``.
 
     Returns
     -------

@@ -1,13 +1,15 @@
-"""Kernels of certified search: scores less what cuts charge; which families decisions allow; the best graph of an order."""
+"""Kernels of certified search: scores less what cuts charge; families that decisions allow; good graphs of an order."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from mapdag.kernels import Bools, Floats, Ints, Words, entry, inner, new_bools, new_ints
-from mapdag.search.certified.candidates import Families
+
+if TYPE_CHECKING:
+    from mapdag.search.certified.candidates import Families
 
 
 class Decisions(NamedTuple):

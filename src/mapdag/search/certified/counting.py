@@ -1,11 +1,11 @@
-"""Families of rows in memory and built-in likelihoods: sets of variables are counted, layer by layer, for all children."""
+"""Families of rows in memory under built-in likelihoods: sets of variables are counted for all children at once."""
 
 from __future__ import annotations
 
-import math
 import queue
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mapdag.contracts import Objective
     from mapdag.families import FamilyScores
     from mapdag.search.cache import FamilyCache
-    from mapdag.search.certified.sets import Listed, Open
+    from mapdag.search.certified.sets import Index, Listed, Open
     from mapdag.search.exact.scores import Memo
     from mapdag.search.exact.tallies import Partitions, Tallies
     from mapdag.search.frame.watch import Watch
@@ -138,7 +138,13 @@ class CountedLattice:
 
         levels = self._cards.astype(np.float64)
         return Open(
-            new_index(keys), best, self._rules.allowed, self._pinned, np.ascontiguousarray(self._odds), levels, self._bits
+            new_index(keys),
+            best,
+            self._rules.allowed,
+            self._pinned,
+            np.ascontiguousarray(self._odds),
+            levels,
+            self._bits,
         )
 
     def _nothing(self) -> Tallies:
@@ -148,7 +154,7 @@ class CountedLattice:
         return _tallies(pool, np.ones(1, dtype=np.int64), np.ones(1, dtype=np.int32), float(self._data.total))
 
     def _count(
-        self, threads: ThreadPoolExecutor, sets: Words, size: int, known: Open, index: object, before: Tallies
+        self, threads: ThreadPoolExecutor, sets: Words, size: int, known: Open, index: Index, before: Tallies
     ) -> Iterator[_Counted]:
         """Count the sets of a layer and score their families, so many parents each; chunks in order."""
 
@@ -166,7 +172,7 @@ class CountedLattice:
             yield part
 
     def _count_chunk(
-        self, sets: Words, size: int, known: Open, index: object, before: Tallies, tools: tuple[Partitions, Memo, Terms]
+        self, sets: Words, size: int, known: Open, index: Index, before: Tallies, tools: tuple[Partitions, Memo, Terms]
     ) -> _Counted:
         from mapdag.search.certified.sets import list_families
 
@@ -177,7 +183,7 @@ class CountedLattice:
         missing = np.flatnonzero(listed.configurations < 0)
         if len(missing):  # parents that are no family of their own that is worth a look
             keys, place = np.unique(listed.parents[missing], return_inverse=True)
-            some = type(listed)(*(column[missing] for column in listed))._replace(configurations=place.astype(np.int64))
+            some = _chosen(listed, missing)._replace(configurations=place.astype(np.int64))
             found = self._scored(some, size, cells, self._tally(keys, size, partitions), memo, terms)
             scores[missing], limits[missing], observed[missing] = found
         return self._judge(sets, size, listed, cells, scores + listed.prior, limits + listed.prior, observed)
@@ -242,7 +248,7 @@ class CountedLattice:
         sets = np.zeros((len(keys), (n + 63) // 64), dtype=np.uint64)
         unpack_keys(keys, self._bits, np.arange(n), sets)
         starts = np.searchsorted(children, np.arange(n + 1))
-        return [(sets[a:b], scores[a:b]) for a, b in zip(starts[:-1], starts[1:], strict=True)]
+        return [(sets[a:b], scores[a:b]) for a, b in pairwise(starts)]
 
 
 def _tallies(pool: NDArray[np.unsignedinteger], ends: Ints, n_groups: NDArray[np.int32], total: float) -> Tallies:
@@ -260,3 +266,8 @@ def _joined(parts: list[Tallies]) -> Tallies:
         np.concatenate([part.n_groups for part in parts]),
         parts[0].total,
     )
+
+
+def _chosen(listed: Listed, which: Ints) -> Listed:
+    columns: Any = (column[which] for column in listed)
+    return type(listed)(*columns)

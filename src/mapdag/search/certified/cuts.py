@@ -1,4 +1,4 @@
-"""Inequalities that all graphs obey, as rows of a linear program over families; how those are found that are violated."""
+"""Inequalities that all graphs obey, as rows of a linear program; how violated ones are found."""
 
 from __future__ import annotations
 
@@ -167,9 +167,8 @@ class Separator:
         """Cuts by views from a few nodes, the deepest first; small sets of nodes come first, until there are enough."""
         found: list[tuple[float, Facet]] = []
         for size in range(_SMALLEST, self._largest + 1):
-            for facet in self._pool.map(lambda nodes: self._facet(nodes, support), self._sets(arcs, size)):
-                if facet is not None:
-                    found.append(facet)
+            facets = self._pool.map(lambda nodes: self._facet(nodes, support), self._sets(arcs, size))
+            found += [facet for facet in facets if facet is not None]
             if len(found) >= _ENOUGH:
                 break
         return [facet for _, facet in sorted(found, key=lambda each: -each[0])]

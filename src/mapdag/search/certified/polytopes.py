@@ -8,12 +8,14 @@ programming: the best graph for given weights. If it is none, the dual solution 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from mapdag.kernels import Bools, Floats, Ints, Words, entry, inner, new_bools, new_floats, new_ints, new_scores
-from mapdag.search.certified.clusters import Support
+
+if TYPE_CHECKING:
+    from mapdag.search.certified.clusters import Support
 
 _OPTIMAL = 1e-7  # what a graph may exceed its limit by
 _INSIDE = 2e-4  # weight that a mixture may lack
@@ -138,6 +140,21 @@ def _pivot(inverse: Floats, basic: Floats, step: Floats, column: Floats) -> int:
     return leaves
 
 
+@inner
+def _prices(inverse: Floats, costs: Floats, weights: Floats, value: Floats) -> tuple[float, int]:
+    """Dual solution that goes with a basis, whose columns cost 0 or 1; returns its worth and its lowest entry."""
+    total, lowest = 0.0, 0
+    for j in range(len(value)):
+        value[j] = 0.0
+        for i in range(len(value)):
+            if costs[i] != 0.0:
+                value[j] += inverse[i, j]
+        total += value[j] * weights[j]
+        if value[j] < value[lowest]:
+            lowest = j
+    return total, lowest
+
+
 @entry
 def find_facet(nodes: Ints, support: Support, n: int, most: int) -> tuple[View, float]:
     """Find a cut that a fractional graph violates, as it is seen from a few nodes.
@@ -170,15 +187,7 @@ def find_facet(nodes: Ints, support: Support, n: int, most: int) -> tuple[View, 
             inverse[i, j] = 1.0 if i == j else 0.0
     highest = 0.0
     for _ in range(most):
-        total, lowest = 0.0, 0
-        for j in range(size):
-            value[j] = 0.0
-            for i in range(size):
-                if costs[i] != 0.0:
-                    value[j] += inverse[i, j]
-            total += value[j] * weights[j]
-            if value[j] < value[lowest]:
-                lowest = j
+        total, lowest = _prices(inverse, costs, weights, value)
         if total <= 1.0 + _INSIDE:  # a mixture: no cut can be found any more
             break
         cost = 0.0

@@ -31,7 +31,7 @@ class Index(NamedTuple):
 class Open(NamedTuple):
     """Families of the layer before whose supersets are worth a look."""
 
-    index: Index
+    where: Index
     best: Floats  # (families,) the highest score of one that may stand for each: itself or a subset
     allowed: Bools  # (nodes, nodes) arcs
     pinned: Bools  # (nodes, nodes) arcs that a family must not leave out if its parents are to stand for others
@@ -101,7 +101,7 @@ def _below(at: int, nodes: Ints, size: int, known: Open, keys: Words, rows: Ints
             return False, top
         key = np.uint64(child + 1)
         for i in range(size):
-            if i != at and i != dropped:
+            if i not in (at, dropped):
                 key = (key << width) | np.uint64(nodes[i] + 1)
         row = _find(key, keys, rows)
         if row < 0:
@@ -119,7 +119,7 @@ def extend_sets(alive: Words, size: int, known: Open) -> Words:
     """
     index = new_index(alive)
     n, width = len(known.allowed), np.uint64(known.bits)
-    keys, rows = known.index
+    keys, rows = known.where
     nodes, larger = new_ints(size), new_ints(size + 1)
     room = 1024
     out, found = new_words(room), 0
@@ -160,7 +160,7 @@ def list_families(sets: Words, size: int, known: Open, before: Index) -> Listed:
     room = len(sets) * size
     cells, child, configurations = new_ints(room), new_ints(room), new_ints(room)
     parents, below, prior, declared = new_words(room), new_floats(room), new_floats(room), new_floats(room)
-    keys, rows = known.index
+    keys, rows = known.where
     nodes, width, found = new_ints(size), np.uint64(known.bits), 0
     for i in range(len(sets)):
         _nodes_of(sets[i], known.bits, nodes)

@@ -34,7 +34,7 @@ _ROWS = 60  # cuts that are added at a time
 _FEW = 30  # clusters, below which few nodes are looked at closely
 _LARGEST = 7  # nodes of these
 _ROUNDS = 10  # rounds of cuts between two looks at what they have brought
-_GAIN = 0.15  # share of the gap that they must have closed to go on
+_GAIN = 0.05  # share of the gap that they must have closed to go on
 _WORTH_SHRINKING = 0.85  # of the families left
 _TRIED = 8  # arcs that are tried before one is decided
 _STEPS = 60  # of the solver for each
@@ -146,10 +146,9 @@ class Tree:
         from mapdag.search.certified.bounds import Decisions, allow
 
         families = self._relaxation.families
-        starts, ends, present = (list(each) for each in zip(*decisions, strict=True)) if decisions else ([], [], [])
+        arcs = np.array(decisions, dtype=np.int64).reshape(-1, 3)
         free = np.empty(len(families.owner), dtype=np.bool_)
-        known = Decisions(*(np.array(each, dtype=np.int64) for each in (starts, ends)), np.array(present, dtype=np.bool_))
-        allow(known, families.owner, families.sets, free)
+        allow(Decisions(arcs[:, 0].copy(), arcs[:, 1].copy(), arcs[:, 2] != 0), families.owner, families.sets, free)
         return free
 
     def _bound(self, decisions: tuple[Decision, ...], known: float, *, is_root: bool = False) -> _Node | None:
@@ -241,7 +240,9 @@ class Tree:
         n = self.families.n_nodes
         undecided = np.minimum(node.arcs, 1.0 - node.arcs)
         undecided[undecided < _WEIGHT] = 0.0
-        known = np.where(self._times > 0, self._gains / np.maximum(self._times, 1), self._gains.sum() / max(self._times.sum(), 1))
+        known = np.where(
+            self._times > 0, self._gains / np.maximum(self._times, 1), self._gains.sum() / max(self._times.sum(), 1)
+        )
         promise = undecided * (known.prod(axis=0) + 1e-3)
         arcs = [divmod(int(i), n) for i in np.argsort(-promise, axis=None)[:_TRIED] if undecided.flat[i] > 0]
         free = self._allowed(node.decisions)
