@@ -208,6 +208,22 @@ def test_limits_end_with_a_graph_and_what_is_known_of_it():
     assert "no bound" in str(result)
 
 
+def test_ctrl_c_ends_the_proof_with_the_graph_and_the_bound_so_far():
+    data = md.network("insurance").sample(300, seed=1)
+    told = []
+
+    def stop(progress):
+        told.append(progress.phase)
+        if sum(phase.startswith("proving") for phase in told) == 3:
+            raise KeyboardInterrupt
+
+    result = md.learn(data, "MU(c=1)+BDs(1)", search="certified", max_parents=2, progress=stop)
+    assert result.stopped == "interrupted"
+    assert np.isfinite(result.certificate.bound)
+    assert result.certificate.bound >= result.score
+    assert "enumerating" in told
+
+
 def test_weighted_rows_and_own_likelihoods_are_certified_too():
     table = {"a": [0, 0, 1, 1], "b": [0, 1, 0, 1], "c": [0, 1, 1, 0], "n": [9.5, 2.5, 3, 12]}
     data = md.read(table, weights="n", codes=True)
@@ -225,7 +241,7 @@ def test_one_node_and_two(n):
 
 
 def test_certificates_go_through_the_command_line(tmp_path, run):
-    md.write_table(md.network("asia").sample(200, seed=1), tmp_path / "t.csv")
+    md.write_table(md.network("asia").sample(500, seed=1), tmp_path / "t.csv")
     options = "--search", "certified", "--within", "1", "--ranks", "2"
     code, out, _ = run("learn", tmp_path / "t.csv", *options, "--json")
     found = json.loads(out)["certificate"]

@@ -83,7 +83,7 @@ class Proof:
             return
         self.watch.stopped = "converged"
         with self.watch:
-            self.watch.work("proving", [lambda: self._run([masks_of(graph) for graph in graphs])])
+            self.watch.work("", [lambda: self._run([masks_of(graph) for graph in graphs])])
 
     def _run(self, graphs: Sequence[Graph]) -> None:
         slack = self._within or 0.0
@@ -161,7 +161,8 @@ class Proof:
         either = np.argwhere(np.triu(rules.fixed & rules.fixed.T)).tolist()
         families = self._enumeration.families
         known = max(graphs, key=lambda each: _score(families, each))
-        self._tree = Tree(families, known, self.watch, demands=[Adjacent(i, j) for i, j in either])
+        demands = [Adjacent(i, j) for i, j in either]
+        self._tree = Tree(families, known, self.watch, demands=demands, constant=self._constant)
         self._tree.run()
 
     def best(self, known: DAG) -> DAG:

@@ -67,6 +67,8 @@ class Tree:
         Inequalities that all graphs obey, to begin with.
     floor : float, optional
         Look for any graph above this score instead of the best one.
+    constant : float
+        What the scores that are told have besides those of the families.
 
     Attributes
     ----------
@@ -89,8 +91,10 @@ class Tree:
         demands: Sequence[Cut] = (),
         known: Sequence[Cut] = (),
         floor: float | None = None,
+        constant: float = 0.0,
     ) -> None:
         self.families = families
+        self._constant = constant
         self.demands = tuple(demands)
         self._watch = watch
         self._floor = floor
@@ -137,6 +141,13 @@ class Tree:
         finally:
             self._separator.close()
 
+    def _tell(self) -> None:
+        """Tell how far it is, and stop where a limit is reached."""
+        self._watch.check()
+        n_arcs = sum(parents.bit_count() for parents in self.best)
+        told = f"proving (gap {self.bound - self.score:.1f})" if self.best else "proving"
+        self._watch.tell(told, 0, 0, score=self.score + self._constant, n_arcs=n_arcs)
+
     def _is_done(self, bound: float) -> bool:
         """Whether graphs with such a bound need not be looked at."""
         is_found = self._floor is not None and self.score > self._floor + TOLERANCE
@@ -158,7 +169,7 @@ class Tree:
         self.n_nodes += 1
         bound, before, rounds = known, known, 0
         while True:
-            self._watch.check()
+            self._tell()
             relaxation.solve()
             bound = min(bound, relaxation.bound())
             if is_root:

@@ -96,8 +96,8 @@ class Watch:
     def work(self, phase: str, jobs: Sequence[Callable[[], None]], *, in_turn: bool = False) -> None:
         """Do jobs, several at a time unless they must be done in turn.
 
-        All are done in other threads, even one after the other: Ctrl-C comes to the main thread, and must not come in
-        the middle of a call of compiled code.
+        Without the name of a phase, jobs tell themselves how far they are. All are done in other threads, even one
+        after the other: Ctrl-C comes to the main thread, and must not come in the middle of a call of compiled code.
         """
         self.work_in_layers(phase, [[job] for job in jobs] if in_turn else [jobs])
 
@@ -113,7 +113,8 @@ class Watch:
                         finished, left = wait(left, timeout=_LISTEN, return_when=FIRST_COMPLETED)
                         for each in finished:
                             each.result()
-                        self.tell(phase, done + len(layer) - len(left), total)
+                        if phase:
+                            self.tell(phase, done + len(layer) - len(left), total)
                     done += len(layer)
             except BaseException:
                 self._ended.set()
