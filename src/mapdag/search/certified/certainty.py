@@ -9,8 +9,7 @@ import numpy as np
 
 from mapdag.graphs.masks import members
 from mapdag.search.certified.cuts import Other, has_parent
-from mapdag.search.certified.tree import Tree
-from mapdag.search.frame.certificate import TOLERANCE
+from mapdag.search.certified.tree import TOLERANCE, Tree
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -41,7 +41,7 @@ def certify(result: Result, **options: Unpack[LearnOptions]) -> Result:
     >>> import mapdag as md
     >>> found = md.hill_climb(md.network("asia").sample(500, seed=1), "MU(c=1)+BDs(1)")
     >>> print(md.certify(found, max_parents=3).certificate)
-    within 2.0 of the optimum among graphs with at most 3 parents
+    within 3.1 of the optimum among graphs with at most 3 parents
     """
     plan = Plan.make(**options, search="certified")
     data, _ = plan.arrange(result.data)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _IDLE = 1e-6  # slack of a row that does nothing
 _MISSING = 100.0  # what it costs to have no family, more than what any graph lacks
-_FIRST = 40  # families of each child that the solver begins with, the best ones
+_FIRST = 250  # families of each child that the solver begins with, the best ones
 _PRICE = 1e-6  # what a family must promise to be handed to the solver
 _PRICED = 20  # of each child, at a time
 

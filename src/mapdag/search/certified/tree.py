@@ -12,7 +12,7 @@ import numpy as np
 from mapdag.graphs.masks import members
 from mapdag.search.certified.cuts import Separator
 from mapdag.search.certified.relaxation import Relaxation
-from mapdag.search.frame.certificate import TOLERANCE
+from mapdag.search.frame.certificate import TOLERANCE as PROVED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,12 +29,13 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
     Decision = tuple[int, int, bool]  # start, end, whether the arc is there
 
+TOLERANCE = PROVED / 2  # what a bound may exceed a score by: rounding errors of adding up have the other half
 _WEIGHT = 1e-7  # of a family that counts
 _ROWS = 60  # cuts that are added at a time
 _FEW = 30  # clusters, below which few nodes are looked at closely
 _LARGEST = 7  # nodes of these
 _ROUNDS = 10  # rounds of cuts between two looks at what they have brought
-_GAIN = 0.05  # share of the gap that they must have closed to go on
+_GAIN = 0.1  # share of the gap that they must have closed to go on
 _WORTH_SHRINKING = 0.85  # of the families left
 _TRIED = 8  # arcs that are tried before one is decided
 _STEPS = 60  # of the solver for each

@@ -64,7 +64,7 @@ class Certificate:
     @property
     def proved(self) -> bool:
         """Whether no graph is better, by more than 1e-6."""
-        return self.gap <= TOLERANCE * (1 + 1e-6)
+        return self.gap <= TOLERANCE
 
     def reordered(self, nodes: Sequence[str]) -> Certificate:
         """Return the same with the nodes of its graphs in another order."""
