@@ -35,7 +35,7 @@ _ROWS = 60  # cuts that are added at a time
 _FEW = 30  # clusters, below which few nodes are looked at closely
 _LARGEST = 7  # nodes of these
 _ROUNDS = 10  # rounds of cuts between two looks at what they have brought
-_GAIN = 0.1  # share of the gap that they must have closed to go on
+_GAIN, _GAIN_LATER = 0.05, 0.15  # share of the gap that they must have closed to go on: at first, and in parts
 _WORTH_SHRINKING = 0.85  # of the families left
 _TRIED = 8  # arcs that are tried before one is decided
 _STEPS = 60  # of the solver for each
@@ -183,7 +183,8 @@ class Tree:
                 return None
             rounds += 1
             if rounds % _ROUNDS == 0:
-                if before - bound < _GAIN * (relaxation.total + bound - self.target):
+                least = _GAIN if is_root else _GAIN_LATER
+                if before - bound < least * (relaxation.total + bound - self.target):
                     break
                 before = bound
             useful = bound - relaxation.margins >= self.target - relaxation.total
