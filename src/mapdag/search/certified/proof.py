@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
     Graph = tuple[int, ...]  # parents of each node, as sets
 
+_ROUNDING = 1e-13  # of a sum of thousands of numbers, relative to it
+
 
 class Proof:
     """A bound on all graphs, and the best graph met on the way.
@@ -181,7 +183,7 @@ class Proof:
         )
         return Certificate(
             score=score,
-            bound=math.inf if self._tree is None else max(self._tree.bound + self._constant, score),
+            bound=self._bound(score),
             among=self._among(),
             complete=found is not None and found.complete,
             scored=found.scored if found else 0,
@@ -193,6 +195,13 @@ class Proof:
             edges=edges,
             ranked=ranked,
         )
+
+    def _bound(self, score: float) -> float:
+        """What no graph exceeds, with an allowance for the rounding errors of adding up."""
+        if self._tree is None:
+            return math.inf
+        bound = max(self._tree.bound, self._tree.score) + self._constant
+        return max(bound + _ROUNDING * abs(bound), score)
 
     def _among(self) -> str:
         found = self._enumeration
