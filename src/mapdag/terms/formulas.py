@@ -164,6 +164,15 @@ def _rising_short(kind: int, a: float, n: int, scale: float) -> tuple[int, int]:
 
 
 @inner
+def rise(a: float, scale: float, words: Ints) -> None:
+    """Enter the rising factorials of a, less log a, of up to 16 factors: as `_rising_short`, one after the other."""
+    product = 1.0
+    for n in range(1, min(len(words), 17)):
+        words[n, 0], words[n, 1] = fixed(math.log(product), 0.0, scale)
+        product *= a + n
+
+
+@inner
 def _rising(kind: int, a: float, offset: float, n: int, scale: float, words: Ints, reals: Floats) -> tuple[int, int]:
     """Rising factorial of a, n >= 1 factors, in logs, less log a (`RISING_ONCE`) or n log a (`RISING_EACH`).
 

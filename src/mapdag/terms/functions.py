@@ -1,7 +1,7 @@
 """Functions of counts as another processor takes them: it looks small counts up, and computes the terms of the others.
 
-Those take additions, products and roundings only, which every processor does alike, so that its sums are the same to the
-last bit. What takes logs is computed here.
+Those take additions, products, divisions and roundings only, which every processor does alike, so that its sums are the
+same to the last bit. What takes logs is computed here.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from mapdag.kernels import Floats, Ints, bits_of, entry, inner
-from mapdag.terms.formulas import LOG_TABLE, RISING_ONCE, SHORT, XLOGX, Terms, constants_of, term_of
+from mapdag.terms.formulas import LOG_TABLE, RISING_ONCE, SHORT, XLOGX, Terms, constants_of, rise, term_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,8 +21,10 @@ _PLAIN = 0.32  # parameters up to which all others take no log
 _RATIO = 51.0  # counts of so many times the parameter take none
 _MOST = 1 << 12  # counts to look up, at most
 
-#: Of a function, as the other processor takes it: its parameter and what does not depend on the count; its kind, and
-#: where the counts that are looked up begin, and how many they are.
+NOWHERE, FULL = -1, -2  # instead of a function: the other processor cannot compute it; there is no room for it
+
+#: Of a function: its parameter, and what does not depend on the count; its kind; where the counts that are looked up
+#: begin, and how many they are.
 FUNCTION = np.dtype(
     [
         ("parameter", "f8"),
@@ -39,33 +41,34 @@ FUNCTION = np.dtype(
 class Constants(NamedTuple):
     """What terms of all functions need, for data of one size."""
 
-    scale: float
+    scale: float  # as in `Terms`
     logs: Floats  # (128, 3) logs of numbers from 1 to 2, see `mapdag.terms.formulas`
     bases: Ints  # (counts, 2) rising factorials of 0
     powers: Floats  # (counts, 8) coefficients of the series that continues them
-    start: int  # counts from which on they are continued
+    start: int  # count from which on they are continued
 
 
 class Collection(NamedTuple):
     """Different functions, collected."""
 
     slots: Ints  # (a power of two,) number of the function there; -1: none
-    kinds: Ints  # (functions,)
-    numbers: Floats  # (functions, 3) parameter, offset, first
-    lengths: Ints  # (functions,)
-    taken: Ints  # (2,) functions, counts to look up
+    kinds: Ints  # (room,)
+    numbers: Floats  # (room, 3) parameter; what `constants_of` says of it
+    begins: Ints  # (room,) where the counts that are looked up begin
+    lengths: Ints  # (room,) and how many they are
+    taken: Ints  # (2,) functions; counts that are looked up
 
 
-def new_collection(most: int) -> Collection:
+def new_collection(room: int) -> Collection:
     """Make room for so many different functions."""
-    slots = np.full(1 << (2 * most).bit_length(), -1, dtype=np.int64)
-    whole = np.empty((2, most), dtype=np.int64)
-    return Collection(slots, whole[0], np.empty((most, 3)), whole[1], np.zeros(2, dtype=np.int64))
+    slots = np.full(1 << (2 * room).bit_length(), -1, dtype=np.int64)
+    kinds, begins, lengths = (np.empty(room, dtype=np.int64) for _ in range(3))
+    return Collection(slots, kinds, np.empty((room, 3)), begins, lengths, np.zeros(2, dtype=np.int64))
 
 
 @inner
 def _length_of(kind: int, param: float, total: int) -> int:
-    """How many counts have terms that take logs, or are looked up all the same; -1: too many."""
+    """How many counts, from 0 on, are looked up since the terms of some of them take logs; -1: too many."""
     if kind == XLOGX:
         return 0
     if kind != RISING_ONCE or param * _RATIO >= _MOST:
@@ -78,8 +81,8 @@ def _length_of(kind: int, param: float, total: int) -> int:
 
 @inner
 def collect(kind: int, param: float, total: int, found: Collection) -> int:
-    """Number of a function in a collection; -1 where the other processor cannot compute its terms."""
-    slots, kinds, numbers, lengths, taken = found
+    """Number of a function in a collection, `NOWHERE` or `FULL`; no count exceeds `total`."""
+    slots, kinds, numbers, begins, lengths, taken = found
     mask = len(slots) - 1
     key = (bits_of(param) + np.uint64(kind)) * np.uint64(0x9E3779B97F4A7C15)
     i = np.int64(key >> np.uint64(24)) & mask
@@ -89,9 +92,11 @@ def collect(kind: int, param: float, total: int, found: Collection) -> int:
         i = (i + 1) & mask
     length = _length_of(kind, param, total)
     if length < 0:
-        return -1
+        return NOWHERE
     number = taken[0]
-    slots[i], kinds[number], lengths[number] = number, kind, length
+    if number == len(kinds):
+        return FULL
+    slots[i], kinds[number], begins[number], lengths[number] = number, kind, taken[1], length
     offset, first = constants_of(kind, param)
     numbers[number, 0], numbers[number, 1], numbers[number, 2] = param, offset, first
     taken[0] += 1
@@ -100,24 +105,27 @@ def collect(kind: int, param: float, total: int, found: Collection) -> int:
 
 
 @entry
-def _look_up(found: Collection, begins: Ints, values: Ints, terms: Terms) -> None:
-    """Terms of the counts that are looked up, of all functions."""
-    for i in range(found.taken[0]):
-        constants = found.numbers[i, 1], found.numbers[i, 2]
-        for n in range(1, found.lengths[i]):
-            high, low = term_of(found.kinds[i], found.numbers[i, 0], constants, n, terms)
-            values[begins[i] + n, 0], values[begins[i] + n, 1] = high, low
+def _look_up(found: Collection, first: int, values: Ints, terms: Terms) -> None:
+    """Terms of the counts that are looked up, of the functions from `first` on."""
+    _, kinds, numbers, begins, lengths, taken = found
+    scale = terms.scale
+    for i in range(first, taken[0]):
+        begin = begins[i] - begins[first]
+        mine = values[begin : begin + lengths[i]]
+        rise(numbers[i, 0], scale, mine)
+        for n in range(_SMALL, lengths[i]):
+            mine[n, 0], mine[n, 1] = term_of(kinds[i], numbers[i, 0], (numbers[i, 1], numbers[i, 2]), n, terms)
 
 
-def written(found: Collection, terms: Terms) -> tuple[NDArray[np.void], Ints]:
-    """Functions that were collected, and the terms of the counts that are looked up."""
+def written(found: Collection, first: int, terms: Terms) -> tuple[NDArray[np.void], Ints]:
+    """Functions that were collected, from `first` on, as `FUNCTION`; and the terms of the counts that are looked up."""
     size = int(found.taken[0])
-    functions = np.zeros(size, dtype=FUNCTION)
-    begins = np.cumsum(found.lengths[:size]) - found.lengths[:size]
-    functions["parameter"], functions["offset"], functions["first"] = found.numbers[:size].T
-    functions["kind"], functions["begin"], functions["length"] = found.kinds[:size], begins, found.lengths[:size]
-    values = np.zeros((int(found.taken[1]), 2), dtype=np.int64)
-    _look_up(found, begins, values, terms)
+    functions = np.zeros(size - first, dtype=FUNCTION)
+    functions["parameter"], functions["offset"], functions["first"] = found.numbers[first:size].T
+    for name, numbers in (("kind", found.kinds), ("begin", found.begins), ("length", found.lengths)):
+        functions[name] = numbers[first:size]
+    values = np.zeros((int(functions["length"].sum()), 2), dtype=np.int64)
+    _look_up(found, first, values, terms)
     return functions, values
 
 

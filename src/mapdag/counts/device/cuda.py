@@ -2,80 +2,210 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mapdag.counts.device.plan import SHARED, Plan
+from mapdag.counts.device.choice import GLOBAL, SHARED
+from mapdag.counts.device.interface import Device
+from mapdag.errors import CapacityError, MissingExtraError, ParameterError, Setting
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_THREADS = 256
-_ROWS = 1 << 14  # that a block of threads counts at least
+    from mapdag.counts.device.plan import Plan
+
+# Counts that a block of threads has room for, and threads of a block: more for larger ones, as fewer of them share a
+# processor.
+_BLOCKS = ((6 << 10, 256), (12 << 10, 512), (28 << 10, 1024), (1 << 30, 1024))
+_WAVES = 8  # blocks of threads for each processor
+_ROWS = 1 << 14  # that a block of threads counts at least,
+_ROWS_PER_CELL = 4  # and for each of its counts, which are added to those of others
+_SUMMING = 128  # threads that sum one family's terms
+_ALIGNED = 64  # rows that columns are filled up to
 
 
-class Cuda:
-    """One GPU."""
+@dataclass
+class _Functions:
+    """Functions of counts, and what they need, on the device."""
 
-    def __init__(self, threads: int = _THREADS, waves: int = 8) -> None:
-        import cupy
+    scale: float
+    tables: tuple[Any, ...]  # logs, bases, powers
+    start: int
+    known: Any  # `FUNCTION`, as bytes
+    values: Any  # (terms, 2) that are looked up
+    used: list[int]  # bytes of `known`, and terms
 
+
+class Cuda(Device):
+    """The NVIDIA GPU that is the current one of this process.
+
+    Raises
+    ------
+    MissingExtraError
+        Without CuPy.
+    ParameterError
+        If there is no GPU, or it cannot be used.
+    """
+
+    def __init__(self) -> None:
+        try:
+            import cupy
+        except ImportError:
+            raise MissingExtraError("counting on a GPU needs CuPy: pip install 'mapdag[gpu]'") from None
         self._cupy = cupy
-        self._threads = threads
-        self._waves = waves
-        source = files("mapdag.counts.device").joinpath("kernels.cu").read_text(encoding="utf-8")
-        self._source = source
-        self._modules: dict[str, Any] = {}
-        properties = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.runtime.getDevice())
+        try:
+            properties = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.runtime.getDevice())
+            self.memory = int(cupy.cuda.runtime.memGetInfo()[0])
+        except cupy.cuda.runtime.CUDARuntimeError as error:
+            way_out = Setting("device", "cpu")
+            raise ParameterError(f"no NVIDIA GPU can be used here ({error}): pass ", way_out) from None
         self.name = properties["name"].decode()
-        self._processors = properties["multiProcessorCount"]
-        self._most_shared = properties["sharedMemPerBlockOptin"]
+        self._processors = int(properties["multiProcessorCount"])
+        # Of this object: what it has taken is free again when it goes.
+        self._pool = cupy.cuda.MemoryPool()
+        self._modules: dict[str, Any] = {}
+        self._counts: Any = None
+
+    @cached_property
+    def _source(self) -> str:
+        return files("mapdag.counts.device").joinpath("kernels.cu").read_text(encoding="utf-8")
 
     def _kernel(self, name: str, code: str = "unsigned char") -> Any:
         if code not in self._modules:
+            # A multiplication and an addition in one step would round once, and on other processors twice.
             options = ("--std=c++17", "--fmad=false", f"-DCODE={code}")
             self._modules[code] = self._cupy.RawModule(code=self._source, options=options)
         return self._modules[code].get_function(name)
 
-    def load(self, codes: NDArray[Any]) -> Any:
-        n = codes.shape[1]
-        width = -(-n // 64) * 64
-        rows = self._cupy.zeros((len(codes), width), dtype=codes.dtype)
-        rows[:, :n] = self._cupy.asarray(codes)
+    @contextmanager
+    def _memory(self) -> Iterator[None]:
+        """Take memory from the own pool, and say it plainly where there is not enough."""
+        try:
+            with self._cupy.cuda.using_allocator(self._pool.malloc):
+                yield
+        except self._cupy.cuda.memory.OutOfMemoryError as error:
+            self._counts = None
+            self._pool.free_all_blocks()
+            raise CapacityError(f"{self.name} has too little memory left ({error}): pass ", Setting("device", "cpu")) from None
+
+    def _sent(self, *arrays: NDArray[Any]) -> list[Any]:
+        """Send arrays to the device in one piece: each as bytes."""
+        flat = [np.ascontiguousarray(each).reshape(-1).view(np.uint8) for each in arrays]
+        ends = np.cumsum([-(-len(each) // 16) * 16 for each in flat])
+        joined = np.zeros(max(int(ends[-1]), 16), dtype=np.uint8)
+        begins = [0, *ends[:-1].tolist()]
+        for begin, each in zip(begins, flat, strict=True):
+            joined[begin : begin + len(each)] = each
+        there = self._cupy.asarray(joined)
+        return [there[begin:] for begin in begins]
+
+    def load(self, blocks: Iterable[NDArray[Any]], shape: tuple[int, int], dtype: np.dtype[Any]) -> Any:
+        """Take rows, in blocks (columns, some rows) of unsigned codes that make an array of this shape."""
+        columns, n = shape
+        with self._memory():
+            rows = self._cupy.zeros((columns, -(-n // _ALIGNED) * _ALIGNED), dtype=dtype)
+            begin = 0
+            for block in blocks:
+                end = begin + block.shape[1]
+                for column, codes in zip(rows, block, strict=True):
+                    column[begin:end].set(np.ascontiguousarray(codes, dtype=dtype))
+                begin = end
         return rows, n
 
-    def count(self, loaded: Any, plan: Plan, counts: Any) -> None:
-        rows, n = loaded
-        cupy = self._cupy
-        code = "unsigned char" if rows.dtype == np.uint8 else "unsigned short"
-        members, tables = cupy.asarray(plan.members.view("u1")), cupy.asarray(plan.tables.view("u1"))
-        for way, least, most in [(SHARED, 0, 4 << 10), (SHARED, 4 << 10, 12 << 10), (SHARED, 12 << 10, 24 << 10), (SHARED, 24 << 10, 1 << 30), (1, -1, 1 << 60)]:
-            mine = plan.groups[(plan.ways == way) & (plan.sizes > least) & (plan.sizes <= most)]
-            if not len(mine):
-                continue
-            sizes = plan.sizes[(plan.ways == way) & (plan.sizes > least) & (plan.sizes <= most)]
-            shares = max(min(-(-self._waves * self._processors // len(mine)), -(-n // _ROWS)), 1)
-            share = -(-n // shares // 64) * 64
-            shares = -(-n // share)
-            kernel = self._kernel("count_shared" if way == SHARED else "count_global", code)
-            shared = int(sizes.max()) * 4 if way == SHARED else 0
-            if shared > 48 << 10:
-                kernel.max_dynamic_shared_size_bytes = shared
-            arguments = (rows, np.int64(rows.shape[1]), np.int64(n), np.int64(share), cupy.asarray(mine.view("u1")), members, tables, counts)
-            kernel((len(mine), shares), (self._threads,), arguments, shared_mem=shared)
+    def new_counts(self, cells: int) -> Any:
+        """Make room for so many counts, all zero; the room of earlier ones is used for it."""
+        with self._memory():
+            if self._counts is None or len(self._counts) < cells:
+                self._counts = None  # so that its room can be used
+                self._counts = self._cupy.empty(cells, dtype=np.uint32)
+        found = self._counts[:cells]
+        found.fill(0)
+        return found
 
-    def shapes(self, counts: Any, families: NDArray[Any]) -> Any:
-        cupy = self._cupy
-        found = cupy.empty((len(families), 2), dtype=np.int32)
-        self._kernel("shapes")((len(families),), (128,), (counts, cupy.asarray(families.view("u1")), found))
-        return found.get()
+    def count(self, rows: Any, plan: Plan, counts: Any) -> None:
+        """Add rows to the tables of a plan."""
+        codes, n = rows
+        code = "unsigned char" if codes.dtype == np.uint8 else "unsigned short"
+        sizes = plan.groups["size"]
+        chosen = [(plan.ways == GLOBAL, 1024)]
+        least = 0
+        for most, threads in _BLOCKS:
+            chosen.append(((plan.ways == SHARED) & (sizes > least) & (sizes <= most), threads))
+            least = most
+        chosen = [each for each in chosen if each[0].any()]
+        with self._memory():
+            members, tables, *groups = self._sent(plan.members, plan.tables, *(plan.groups[mine] for mine, _ in chosen))
+            for (mine, threads), some in zip(chosen, groups, strict=True):
+                is_shared, number = plan.ways[mine][0] == SHARED, int(mine.sum())
+                most = int(sizes[mine].max())
+                least = max(_ROWS, _ROWS_PER_CELL * most if is_shared else 0)
+                shares = max(min(-(-_WAVES * self._processors // number), n // least), 1)
+                share = -(-n // shares // _ALIGNED) * _ALIGNED
+                kernel = self._kernel("count_shared" if is_shared else "count_global", code)
+                memory = 4 * most if is_shared else 0
+                if memory > 48 << 10:
+                    kernel.max_dynamic_shared_size_bytes = memory
+                arguments = codes, np.int64(codes.shape[1]), np.int64(n), np.int64(share), some, members, tables, counts
+                kernel((number, -(-n // share)), (threads,), arguments, shared_mem=memory)
 
-    def sums(self, counts: Any, families: Any, functions_of: Any, functions: Any, values: Any, constants: Any) -> Any:
-        cupy = self._cupy
-        on = [cupy.asarray(x) for x in (values, constants.logs, constants.bases, constants.powers)]
-        found = cupy.empty((*functions_of.shape[:2], 4), dtype=np.int64)
-        held = [cupy.asarray(x) for x in (families.view("u1"), functions_of, functions.view("u1"))]
-        self._kernel("sums")((len(families), len(functions_of)), (128,), (counts, *held, np.float64(constants.scale), *on, np.int32(len(constants.bases)), np.int32(constants.start), found))
-        return found.get()
+    def read(self, counts: Any, begin: int, end: int) -> NDArray[np.uint32]:
+        """Return some counts."""
+        found: NDArray[np.uint32] = counts[begin:end].get()
+        return found
+
+    def shapes(self, families: NDArray[Any], counts: Any) -> NDArray[np.int32]:
+        """Return positive cells and observed configurations of families of a plan: an array (families, 2)."""
+        with self._memory():
+            found = self._cupy.zeros((len(families), 2), dtype=np.int32)
+            grid = len(families), _parts_of(families)
+            self._kernel("shapes")(grid, (_SUMMING,), (counts, *self._sent(families), found))
+        shapes: NDArray[np.int32] = found.get()
+        return shapes
+
+    def new_functions(self, scale: float, tables: tuple[NDArray[Any], ...], start: int) -> Any:
+        """Take what all functions need, and make room for functions."""
+        with self._memory():
+            there = tuple(self._cupy.asarray(each) for each in tables)
+            known, values = self._cupy.empty(1 << 16, dtype=np.uint8), self._cupy.empty((1 << 14, 2), dtype=np.int64)
+        return _Functions(scale, there, start, known, values, [0, 0])
+
+    def add_functions(self, functions: Any, new: NDArray[Any], values: NDArray[np.int64]) -> None:
+        """Take some more functions, and the terms that are looked up for them."""
+        with self._memory():
+            for i, (name, more) in enumerate((("known", new.view(np.uint8)), ("values", values))):
+                there, used = getattr(functions, name), functions.used[i]
+                if used + len(more) > len(there):
+                    larger = self._cupy.empty((2 * (used + len(more)), *there.shape[1:]), dtype=there.dtype)
+                    larger[:used] = there[:used]
+                    setattr(functions, name, larger)
+                    there = larger
+                if len(more):
+                    there[used : used + len(more)].set(more)
+                functions.used[i] += len(more)
+
+    def sums(
+        self, families: NDArray[Any], counts: Any, functions: Any, which: NDArray[np.int32]
+    ) -> NDArray[np.int64]:
+        """Sum terms over cells, and over configurations, of families of a plan."""
+        logs, bases, powers = functions.tables
+        with self._memory():
+            found = self._cupy.zeros((*which.shape[:2], 4), dtype=np.int64)
+            mine, chosen = self._sent(families, which)
+            numbers = np.int32(len(bases)), np.int32(functions.start)
+            known = np.float64(functions.scale), functions.values, logs, bases, powers, *numbers
+            grid = len(families), _parts_of(families), len(which)
+            self._kernel("sums")(grid, (_SUMMING,), (counts, mine, chosen, functions.known, *known, found))
+        sums: NDArray[np.int64] = found.get()
+        return sums
+
+
+def _parts_of(families: NDArray[Any]) -> int:
+    """How many blocks of threads share a family: of the largest one, each thread gets some tens of configurations."""
+    most = int((families["above"].astype(np.int64) * families["below"]).max())
+    return min(max(most // (32 * _SUMMING), 1), 1024)

@@ -12,17 +12,16 @@ typedef long long ll;
 struct Group {
     int member_begin, member_end;  // of the family, in `members`
     int table_begin, table_end;    // in `tables`
-    int copies;                    // of each table in shared memory, a power of two: neighbours do not wait for one another
     int cells;                     // of the family
+    int begin, size;               // the cells that are counted, of all these tables, one after the other
+    int unused;
 };
 
 struct Member { int variable, levels; };
 
-struct Counted { ll place; int variable, levels; };  // a table: where it begins, its last digit
+struct Table { ll place; int variable, levels; };  // where it begins; its lowest digit
 
 #define LANES 16  // rows that a thread takes at a time
-
-struct Rows { unsigned cell[LANES]; };
 
 #ifdef __CUDACC__
 
@@ -52,52 +51,45 @@ __device__ inline void cells_of(const CODE* codes, ll stride, ll row, const Memb
     }
 }
 
-// Count groups of tables in shared memory, a block of threads for each group and share of the rows.
+// Count groups of tables in shared memory, a block of threads for each group and share of the rows. A table that has no
+// room there is counted by several groups, each of which looks at some of its cells.
 extern "C" __global__ void count_shared(const CODE* codes, ll stride, ll rows, ll share, const Group* groups,
-                                        const Member* members, const Counted* tables, unsigned* counts) {
+                                        const Member* members, const Table* tables, unsigned* counts) {
     extern __shared__ unsigned local[];
     const Group group = groups[blockIdx.x];
-    const unsigned copies = group.copies, mine = threadIdx.x & (copies - 1);
-    unsigned size = 0;
-    for (int t = group.table_begin; t < group.table_end; t++) size += group.cells * tables[t].levels;
-    for (unsigned i = threadIdx.x; i < size * copies; i += blockDim.x) local[i] = 0;
+    const unsigned size = group.size;
+    for (unsigned i = threadIdx.x; i < size; i += blockDim.x) local[i] = 0;
     __syncthreads();
     const ll first = blockIdx.y * share, last = min(first + share, rows);
     for (ll row = first + (ll)threadIdx.x * LANES; row < last; row += (ll)blockDim.x * LANES) {
         unsigned cell[LANES], code[LANES];
         cells_of(codes, stride, row, members, group.member_begin, group.member_end, cell);
         const int here = (int)min((ll)LANES, last - row);
-        unsigned begin = mine;
+        unsigned begin = -group.begin;
         for (int t = group.table_begin; t < group.table_end; t++) {
             const unsigned levels = tables[t].levels;
             load(codes + tables[t].variable * stride + row, code);
-            if (here == LANES) {
 #pragma unroll
-                for (int i = 0; i < LANES; i++) atomicAdd(local + begin + (cell[i] * levels + code[i]) * copies, 1u);
-            } else {
-#pragma unroll
-                for (int i = 0; i < LANES; i++)
-                    if (i < here) atomicAdd(local + begin + (cell[i] * levels + code[i]) * copies, 1u);
+            for (int i = 0; i < LANES; i++) {
+                const unsigned at = begin + cell[i] * levels + code[i];  // below zero is beyond the size, too
+                if (i < here && at < size) atomicAdd(local + at, 1u);
             }
-            begin += group.cells * levels * copies;
+            begin += group.cells * levels;
         }
     }
     __syncthreads();
-    unsigned start = 0;
+    ll start = 0;
     for (int t = group.table_begin; t < group.table_end; t++) {
-        const unsigned here = group.cells * tables[t].levels;
-        for (unsigned i = threadIdx.x; i < here; i += blockDim.x) {
-            unsigned total = 0;
-            for (unsigned k = 0; k < copies; k++) total += local[(start + i) * copies + ((i + k) & (copies - 1))];
-            if (total) atomicAdd(counts + tables[t].place + i, total);
-        }
-        start += here;
+        const ll end = start + (ll)group.cells * tables[t].levels;
+        for (ll i = max(start, (ll)group.begin) + threadIdx.x; i < min(end, (ll)group.begin + size); i += blockDim.x)
+            if (local[i - group.begin]) atomicAdd(counts + tables[t].place + (i - start), local[i - group.begin]);
+        start = end;
     }
 }
 
-// Count groups of tables that are too large for that.
+// Count groups of tables that are too large for that, in the memory of the device.
 extern "C" __global__ void count_global(const CODE* codes, ll stride, ll rows, ll share, const Group* groups,
-                                        const Member* members, const Counted* tables, unsigned* counts) {
+                                        const Member* members, const Table* tables, unsigned* counts) {
     const Group group = groups[blockIdx.x];
     const ll first = blockIdx.y * share, last = min(first + share, rows);
     for (ll row = first + (ll)threadIdx.x * LANES; row < last; row += (ll)blockDim.x * LANES) {
@@ -117,7 +109,7 @@ extern "C" __global__ void count_global(const CODE* codes, ll stride, ll rows, l
 #endif
 
 // A family's table: where it begins; cells of the digits above the child's, of the child's, and of those below.
-struct Sides { ll place; int above, levels, below, unused; };
+struct Family { ll place; int above, levels, below, unused; };
 
 // A function of a count: XLOGX, or RISING_ONCE of a parameter. Small counts are looked up.
 struct Function {
@@ -242,12 +234,12 @@ template <typename T> __device__ inline T sum_of_block(T value) {
     return value;
 }
 
-// Positive cells and observed configurations of each family, a block of threads for each.
-extern "C" __global__ void shapes(const unsigned* counts, const Sides* families, int* found) {
-    const Sides family = families[blockIdx.x];
+// Positive cells and observed configurations of each family, some blocks of threads for each; `found` is zero.
+extern "C" __global__ void shapes(const unsigned* counts, const Family* families, int* found) {
+    const Family family = families[blockIdx.x];
     int positive = 0, observed = 0;
     const ll size = (ll)family.above * family.below;
-    for (ll i = threadIdx.x; i < size; i += blockDim.x) {
+    for (ll i = (ll)blockIdx.y * blockDim.x + threadIdx.x; i < size; i += (ll)gridDim.y * blockDim.x) {
         const unsigned* cell = counts + family.place + (i / family.below) * family.levels * family.below + i % family.below;
         int here = 0;
         for (int k = 0; k < family.levels; k++) here += cell[(ll)k * family.below] > 0;
@@ -257,23 +249,23 @@ extern "C" __global__ void shapes(const unsigned* counts, const Sides* families,
     positive = sum_of_block(positive);
     observed = sum_of_block(observed);
     if (threadIdx.x == 0) {
-        found[2 * blockIdx.x] = positive;
-        found[2 * blockIdx.x + 1] = observed;
+        atomicAdd(found + 2 * blockIdx.x, positive);
+        atomicAdd(found + 2 * blockIdx.x + 1, observed);
     }
 }
 
-// Sums of terms over cells and over configurations, a block of threads for each family and recipe.
-extern "C" __global__ void sums(const unsigned* counts, const Sides* families, const int* functions_of,
+// Sums of terms over cells and over configurations, some blocks of threads for each family and recipe; `found` is zero.
+extern "C" __global__ void sums(const unsigned* counts, const Family* families, const int* functions_of,
                                 const Function* functions, double scale, const ll* values, const double* logs,
-                                const ll* bases, const double* powers, int continued, int from, ll* found) {
+                                const ll* bases, const double* powers, int continued, int from, ull* found) {
     const Known known = {scale, values, logs, bases, powers, continued, from};
-    const Sides family = families[blockIdx.x];
-    const ll at = (ll)blockIdx.y * gridDim.x + blockIdx.x;
+    const Family family = families[blockIdx.x];
+    const ll at = (ll)blockIdx.z * gridDim.x + blockIdx.x;
     if (functions_of[2 * at] < 0) return;
     const Function f = functions[functions_of[2 * at]], g = functions[functions_of[2 * at + 1]];
     Fixed joint = {0, 0}, marginal = {0, 0};
     const ll size = (ll)family.above * family.below;
-    for (ll i = threadIdx.x; i < size; i += blockDim.x) {
+    for (ll i = (ll)blockIdx.y * blockDim.x + threadIdx.x; i < size; i += (ll)gridDim.y * blockDim.x) {
         const unsigned* cell = counts + family.place + (i / family.below) * family.levels * family.below + i % family.below;
         ll total = 0;
         for (int k = 0; k < family.levels; k++) {
@@ -286,7 +278,7 @@ extern "C" __global__ void sums(const unsigned* counts, const Sides* families, c
     const ll all[4] = {sum_of_block(joint.high), sum_of_block(joint.low), sum_of_block(marginal.high),
                        sum_of_block(marginal.low)};
     if (threadIdx.x == 0)
-        for (int k = 0; k < 4; k++) found[4 * at + k] = all[k];
+        for (int k = 0; k < 4; k++) atomicAdd(found + 4 * at + k, (ull)all[k]);
 }
 
 #endif
