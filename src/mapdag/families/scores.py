@@ -107,6 +107,11 @@ class FamilyScores:
         """Whether every request is one call of a kernel."""
         return self.engine.is_compiled and not self._from_tables
 
+    @property
+    def device(self) -> str:
+        """Who counts: "cpu", or the name of a GPU."""
+        return self.engine.device.name if isinstance(self.engine, DeviceEngine) else "cpu"
+
     def inputs(self, crew: Crew | None = None) -> Inputs:
         """Return what compiled callers take to count and score, or to know that they must ask here.
 

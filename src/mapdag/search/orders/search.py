@@ -138,7 +138,7 @@ class _Search:
         limit = walk.options.time_limit
         half = None if limit is None else max(limit - walk.watch.seconds, 1e-3) / 2  # the other half is for all rows
         general = replace(walk.options, time_limit=half, progress=None, max_iter=None)
-        options = replace(general, catch_interrupt=False, engine="cores")
+        options = replace(general, catch_interrupt=False, engine="cores", device="cpu")
         other = Walk(walk.objective, options.make_cache(sample, [walk.objective]), options)
         search = _Search(other, self._effort)
         try:
