@@ -74,13 +74,13 @@ class StandIn(Device):
     def sums(self, families, counts, functions, which):
         self.calls["sums"] += 1
         found = np.zeros((*which.shape[:2], 4), dtype=np.int64)
-        term = cache(lambda n, number: _term(n, functions[5][number], functions))
+        found_term = cache(lambda n, number: term(n, functions[5][number], functions))
         for t, family in enumerate(families):
             table = _table(family, counts)
             for i in range(len(which)):
                 if which[i, t, 0] >= 0:
                     for k, cells in enumerate((table.ravel(), table.sum(axis=1).ravel())):
-                        terms = [term(n, int(which[i, t, k])) for n in cells[cells > 0].tolist()]
+                        terms = [found_term(n, int(which[i, t, k])) for n in cells[cells > 0].tolist()]
                         found[i, t, 2 * k : 2 * k + 2] = [sum(each) for each in zip(*terms, strict=True)]
         return found
 
@@ -90,7 +90,7 @@ def _table(family, counts):
     return counts[family["place"] : family["place"] + math.prod(shape)].astype(np.int64).reshape(shape)
 
 
-def _term(n, function, functions):
+def term(n, function, functions):
     """`add_term` of kernels.cu."""
     scale, logs, bases, powers, start, _, values = functions
     a, offset, first, kind, begin, length, _ = function

@@ -144,7 +144,9 @@ class DeviceScores:
             answers = np.split(found, ends, axis=1)
             missing = np.split(which[:, :, 0] == NOWHERE, ends, axis=1)
             if any(each.any() for each in missing):
-                for batch, answer, places in zip(self._engine.batches(requests, counted), answers, missing, strict=True):
+                for batch, answer, places in zip(
+                    self._engine.batches(requests, counted), answers, missing, strict=True
+                ):
                     self._complete(batch, answer, places, terms)
         return answers
 

@@ -92,7 +92,9 @@ class Cuda(Device):
         except self._cupy.cuda.memory.OutOfMemoryError as error:
             self._counts = None
             self._pool.free_all_blocks()
-            raise CapacityError(f"{self.name} has too little memory left ({error}): pass ", Setting("device", "cpu")) from None
+            raise CapacityError(
+                f"{self.name} has too little memory left ({error}): pass ", Setting("device", "cpu")
+            ) from None
 
     def _sent(self, *arrays: NDArray[Any]) -> list[Any]:
         """Send arrays to the device in one piece: each as bytes."""
@@ -189,9 +191,7 @@ class Cuda(Device):
                     there[used : used + len(more)].set(more)
                 functions.used[i] += len(more)
 
-    def sums(
-        self, families: NDArray[Any], counts: Any, functions: Any, which: NDArray[np.int32]
-    ) -> NDArray[np.int64]:
+    def sums(self, families: NDArray[Any], counts: Any, functions: Any, which: NDArray[np.int32]) -> NDArray[np.int64]:
         """Sum terms over cells, and over configurations, of families of a plan."""
         logs, bases, powers = functions.tables
         with self._memory():

@@ -39,7 +39,7 @@ class Share(NamedTuple):
     def add(self, number: int, request: Request, places: Ints) -> None:
         """Take some families of a request."""
         if len(places):
-            if request.candidates is not None:
+            if request.candidates is not None and len(places) < len(request.candidates):
                 request = request._replace(candidates=tuple(request.candidates[i] for i in places.tolist()))
             self.requests.append(request)
             self.places.append((number, places))
@@ -206,6 +206,6 @@ class DeviceEngine(Engine):
             for i in range(len(blocks)):
                 yield blocks.codes(i)
 
-    @property
+    @cached_property
     def _dtype(self) -> np.dtype[Any]:
         return np.dtype(code_dtype(self.cards.tolist()))

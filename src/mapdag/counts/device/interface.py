@@ -56,9 +56,7 @@ class Device(ABC):
         """Take some more functions, and the terms that are looked up for them, see `mapdag.terms.functions`."""
 
     @abstractmethod
-    def sums(
-        self, families: NDArray[Any], counts: Any, functions: Any, which: NDArray[np.int32]
-    ) -> NDArray[np.int64]:
+    def sums(self, families: NDArray[Any], counts: Any, functions: Any, which: NDArray[np.int32]) -> NDArray[np.int64]:
         """Sum terms over cells, and over configurations, of families of a plan.
 
         Parameters
