@@ -1,7 +1,7 @@
 """A GPU against this machine's cores: whole searches, and how near to its bounds each kernel is.
 
-Graph and score must be the same to the last bit with both, or this fails; where the cores would take too long, they score
-the GPU's graph. BENCH_CASES lists the cases, by what their names begin with.
+Graph and score must be the same to the last bit with both, or this fails; where the cores would take too long, they
+score the GPU's graph. BENCH_CASES lists the cases, by what their names begin with.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A device that is none: what `mapdag.counts.device` asks of a GPU, done by NumPy and plain Python.
 
-Terms are computed as `kernels.cu` does, operation by operation, so that tests without a GPU show that this gives the same
-sums as the formulas of `mapdag.terms`.
+Terms are computed as `kernels.cu` does, operation by operation, so that tests without a GPU show that this gives the
+same sums as the formulas of `mapdag.terms`.
 """
 
 import math

@@ -225,9 +225,9 @@ def test_a_device_is_asked_for_by_name(gpu, run):
 def test_auto_takes_a_gpu_where_rows_are_many(gpu, monkeypatch):
     monkeypatch.setattr(devices, "_WORTH", 1.0)
     data = md.network("asia").sample(200, seed=1)
-    assert md.learn(data, search="hc", device="auto", threads=1).device == "a stand-in"
+    assert md.learn(data, search="hc", device="auto").device == "a stand-in"
     weighted = md.read({"a": [0, 1, 0], "b": [0, 1, 1], "n": [0.5, 2, 1]}, weights="n", codes=True)
-    assert md.learn(weighted, "BDeu(1)", device="auto", threads=1).device == "cpu"
+    assert md.learn(weighted, "BDeu(1)", device="auto").device == "cpu"
 
 
 def test_whole_weights_that_can_be_repeated_are_counted_by_a_gpu_and_others_here(gpu):
@@ -265,3 +265,16 @@ def test_the_command_line_takes_a_device(gpu, run, tmp_path):
     code, out, _ = run("learn", tmp_path / "sachs.csv", "--search", "hc", "--device", "cuda")
     assert code == 0
     assert "on a stand-in" in out
+
+
+def test_a_study_runs_on_a_device_in_one_process(gpu, tmp_path):
+    from mapdag.study import Design, Store, run
+
+    design = Design(name="tiny", networks=("asia",), sizes=("n=60",), replicates=1, objectives=("BIC", "BDs(1)"))
+    for device in ("cpu", "cuda"):
+        assert run(design, tmp_path / device, workers=1, device=device).complete
+    found = [[(row.objective, row.score, row.shd) for row in Store(tmp_path / each).rows()] for each in ("cpu", "cuda")]
+    assert sorted(found[0]) == sorted(found[1])
+    assert gpu.calls["sums"]
+    with pytest.raises(ParameterError, match='device="cuda" is for one process'):
+        run(design, tmp_path / "more", workers=2, device="cuda")

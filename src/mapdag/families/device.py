@@ -81,9 +81,9 @@ def choose_functions(
             known = score.pseudo_count
             f = collect(score.f, score.x, np.int64(total), found)
             g = collect(score.g, score.y, np.int64(total), found)
-            if f == FULL or g == FULL:
+            if min(f, g) == FULL:
                 return False
-            if f == NOWHERE or g == NOWHERE:
+            if min(f, g) == NOWHERE:
                 f = g = NOWHERE
             which[i, t, 0], which[i, t, 1] = f, g
             rest[i, t] = score.rest - (quotient_charge(r, q[t], total) if rule.code == QUOTIENT else 0.0)
@@ -174,5 +174,6 @@ class DeviceScores:
         """Score here what the device could not sum."""
         rows = np.flatnonzero(places.any(axis=1))
         if len(rows):
-            recipes = Recipes(*(each[rows] for each in self._recipes))
+            codes, numbers, limits = self._recipes
+            recipes = Recipes(codes[rows], numbers[rows], limits[rows])
             answer[rows] = np.where(places[rows], score_tables(batch, recipes, terms), answer[rows])

@@ -215,8 +215,8 @@ def learn(
         Who counts: "cores", this machine, where the table is in memory; or another engine that was registered, or a
         function that makes one for a data set (`docs/extend.md`). The result does not depend on it.
     device : {"cpu", "cuda", "auto"}
-        Where rows are counted and terms summed: "cuda" is an NVIDIA GPU (extra ``gpu``), "auto" one if there is one and it
-        is worth it; "cpu" unless given. The result, which says who it was, does not depend on it.
+        Where rows are counted and terms summed: "cuda" is an NVIDIA GPU (extra ``gpu``), "auto" one if there is one and
+        it is worth it; "cpu" unless given. The result, which says who it was, does not depend on it.
     progress : bool or callable
         True shows a bar while the search runs, in a terminal or a notebook; a function is called with a `Progress`
         after every step. Nothing is shown unless asked for.

@@ -180,16 +180,19 @@ class Cuda(Device):
     def add_functions(self, functions: Any, new: NDArray[Any], values: NDArray[np.int64]) -> None:
         """Take some more functions, and the terms that are looked up for them."""
         with self._memory():
-            for i, (name, more) in enumerate((("known", new.view(np.uint8)), ("values", values))):
-                there, used = getattr(functions, name), functions.used[i]
-                if used + len(more) > len(there):
-                    larger = self._cupy.empty((2 * (used + len(more)), *there.shape[1:]), dtype=there.dtype)
-                    larger[:used] = there[:used]
-                    setattr(functions, name, larger)
-                    there = larger
-                if len(more):
-                    there[used : used + len(more)].set(more)
-                functions.used[i] += len(more)
+            functions.known = self._longer(functions.known, functions.used[0], new.view(np.uint8))
+            functions.values = self._longer(functions.values, functions.used[1], values)
+        functions.used = [functions.used[0] + new.nbytes, functions.used[1] + len(values)]
+
+    def _longer(self, there: Any, used: int, more: NDArray[Any]) -> Any:
+        """Write more to what is there, or to a longer copy where it has no room."""
+        if used + len(more) > len(there):
+            longer = self._cupy.empty((2 * (used + len(more)), *there.shape[1:]), dtype=there.dtype)
+            longer[:used] = there[:used]
+            there = longer
+        if len(more):
+            there[used : used + len(more)].set(more)
+        return there
 
     def sums(self, families: NDArray[Any], counts: Any, functions: Any, which: NDArray[np.int32]) -> NDArray[np.int64]:
         """Sum terms over cells, and over configurations, of families of a plan."""

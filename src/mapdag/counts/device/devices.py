@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 DEVICES = ("cpu", "cuda", "auto")
 
-_WORTH = 1e6  # nanoseconds that this machine takes to count one node with every other: less is not worth a GPU
+_WORTH = 4e6  # nanoseconds that a core takes to count one node with every other: less is not worth a GPU
 _MOST_ROWS = (1 << 32) - 1  # a GPU's counts have 32 bits
 
 
@@ -32,7 +32,7 @@ def open_cuda() -> Device:
     return Cuda()
 
 
-def engine_on(device: str, data: Any, *, threads: int = 1) -> Callable[[Any], Engine] | None:
+def engine_on(device: str, data: Any) -> Callable[[Any], Engine] | None:
     """Find who counts a data set on a device; None where it is counted without.
 
     Parameters
@@ -40,13 +40,11 @@ def engine_on(device: str, data: Any, *, threads: int = 1) -> Callable[[Any], En
     device : {"cpu", "cuda", "auto"}
         "cuda" is an NVIDIA GPU, or an error; "auto" is one where there is one and it is worth it.
     data : data set
-    threads : int
-        Of this machine, by which it would be counted otherwise.
     """
     from mapdag.counts.device.engine import DeviceEngine
 
     check_device(device)
-    if device == "cpu" or (device == "auto" and _cost_of_cores(data) < _WORTH * threads):
+    if device == "cpu" or (device == "auto" and _cost_of_cores(data) < _WORTH):
         return None
     try:
         found = open_cuda()

@@ -144,7 +144,7 @@ def _entropies(data: Dataset, first_level: NDArray[np.int64], threads: int) -> N
 
 
 def _sum(data: Dataset, threads: int, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Sum a function of the rows: by threads where there are many in memory, without weights, whose sums have an order."""
+    """Sum a function of the rows: by threads where many are in memory, without weights, whose sums have an order."""
     rows = -(-data.n_rows // threads)
     if threads == 1 or data.weights is not None or data.engine != "cores" or rows < _WORTH_A_THREAD:
         return data.sum(function, *arguments)

@@ -84,7 +84,5 @@ class Options:
 
     def make_cache(self, data: Dataset, objectives: list[Objective]) -> FamilyCache:
         """Cache of family scores for some objectives."""
-        engine = self.engine
-        if engine is None:
-            engine = engine_on(self.device, data, threads=self.n_threads)
+        engine = engine_on(self.device, data) if self.engine is None else self.engine
         return FamilyCache(data, objectives, constraints=self.constraints, engine=engine, threads=self.n_threads)
