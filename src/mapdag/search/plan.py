@@ -58,6 +58,7 @@ class SearchOptions(ReadingOptions, total=False):
     start: DAG | None
     max_iter: int | None
     time_limit: float | None
+    device: str
     effort: float
     restarts: int
     perturb: int | None
@@ -71,7 +72,6 @@ class LearnOptions(SearchOptions, total=False):
     seed: int
     threads: int | None
     engine: str | Callable[[Dataset], Engine]
-    device: str
     progress: OnProgress | bool | None
 
 
