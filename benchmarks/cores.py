@@ -1,4 +1,4 @@
-"""One search, and many of them, with 1 to all threads of this machine, beside the bandwidth of its memory.
+"""One search, and many of them, with 1 to all threads of this machine, beside what its cores and its memory allow.
 
 BENCH_THREADS lists the numbers of threads (by default 1, 2, 4, ... up to the cores), BENCH_CASES the cases, by what
 their names begin with. The result is the same to the last bit with any number of threads, or this fails.
@@ -24,6 +24,7 @@ from harness.targets import Target
 from harness.timing import timed
 
 _WORDS = 1 << 27  # of memory that are read for the bandwidth
+_TURNS = 50_000_000  # of arithmetic that cores do
 
 
 class Case(NamedTuple):
@@ -90,6 +91,31 @@ def total(words: Any) -> Any:
     return found
 
 
+@njit(nogil=True)  # type: ignore[untyped-decorator]
+def mix(turns: int, seed: int) -> Any:
+    """Arithmetic and a small table, within one core."""
+    x, found, table = np.uint64(seed), np.uint64(0), np.zeros(4096, np.uint64)
+    for _ in range(turns):
+        x ^= x << np.uint64(13)
+        x ^= x >> np.uint64(7)
+        x ^= x << np.uint64(17)
+        table[x & np.uint64(4095)] += x
+        found += table[(x >> np.uint64(20)) & np.uint64(4095)]
+    return found
+
+
+def arithmetic(steps: list[int]) -> Table:
+    """How much more threads do together that share nothing, not even memory: what any search can gain at most."""
+    mix(1, 1)
+    rows: list[tuple[int, float]] = []
+    for threads in steps:
+        with ThreadPoolExecutor(threads) as pool:
+            each = range(1, threads + 1)
+            best = min(timed(lambda: list(pool.map(partial(mix, _TURNS), each)))[0] for _ in range(5))  # noqa: B023
+        rows.append((threads, threads / best))
+    return Table("Cores that share nothing", ("threads", "speed-up"), tuple((k, rate / rows[0][1]) for k, rate in rows))
+
+
 def bandwidth(steps: list[int]) -> Table:
     """GB per second that threads read from memory."""
     words = np.arange(_WORDS, dtype=np.uint64)
@@ -108,7 +134,7 @@ def curve(case: Case, steps: list[int]) -> tuple[Table, list[Target]]:
     rows, expected, one = [], None, None
     for threads in steps:
         case.run(sampled("alarm", 300), threads)  # loads the kernels, or compiles them
-        climb(sampled("alarm", 10**5), threads)  # and those of threads that help
+        climb(sampled("alarm", 300_000), threads)  # and those of threads that help
         seconds, found = timed(partial(case.run, data, threads))
         if seconds < 3:
             seconds = min(seconds, *(timed(partial(case.run, data, threads))[0] for _ in range(2)))
@@ -130,7 +156,7 @@ def measure(settings: Settings) -> tuple[list[Table], list[Target], Any]:
     steps = [int(k) for k in os.environ.get("BENCH_THREADS", "").split(",") if k]
     steps = steps or sorted({1, cores, *(k for k in (2, 4, 8) if k < cores)})
     wanted = tuple(each for each in os.environ.get("BENCH_CASES", "").split(";") if each) or ("",)
-    tables, targets = [bandwidth(steps)], []
+    tables, targets = [arithmetic(steps), bandwidth(steps)], []
     for case in SMALL if settings.quick else CASES:
         if case.name.startswith(wanted):
             table, found = curve(case, steps)
