@@ -30,6 +30,9 @@ extern "C" __global__ void near(unsigned* out, int turns) {
     __syncthreads();
     if (local[threadIdx.x] == 0x7fffffff) out[0] = 1;
 }
+extern "C" __global__ void spin(long long cycles) {
+    for (const long long begin = clock64(); clock64() < begin + cycles;) {}
+}
 extern "C" __global__ void far(unsigned* out, int turns) {
     unsigned x = (threadIdx.x + blockIdx.x * blockDim.x) * 2654435761u;
     for (int i = 0; i < turns; i++) { x = x * 1664525u + 1013904223u; atomicAdd(out + (x >> 12), 1u); }
@@ -59,17 +62,22 @@ def climb(data: Any, device: str, order: str = "data") -> Any:
     return md.learn(data, MU_BDS, search="hc", order=order, device=device)
 
 
-def search(data: Any, device: str) -> Any:
+def learned(data: Any, device: str, **options: Any) -> Any:
     import mapdag as md
 
-    return md.learn(data, device=device)
+    return md.learn(data, device=device, **options)
 
 
 CASES = (
     Case("hc, DIABETES, 200,000 rows", partial(sampled, "diabetes", 200_000), climb),
     Case("hc, DIABETES, 2,100,000 rows", partial(sampled, "diabetes", 2_100_000), climb, 10, cores=False),
     Case("hc, ALARM, 10,000,000 rows", partial(sampled, "alarm", 10**7), climb, 0.5),
-    Case("default search, ALARM, 10,000,000 rows", partial(sampled, "alarm", 10**7), search, 10),
+    Case(
+        "hc, ALARM, 10,000,000 rows, order of the columns given",
+        partial(sampled, "alarm", 10**7),
+        partial(climb, order="columns"),
+    ),
+    Case("default search, ALARM, 10,000,000 rows", partial(sampled, "alarm", 10**7), learned, 10),
 )
 WHOLE = Case("whole: hc, DIABETES, 2,100,000 rows", partial(sampled, "diabetes", 2_100_000), climb, 10)
 SMALL = (Case("hc, DIABETES, 20,000 rows", partial(sampled, "diabetes", 20_000), climb),)
@@ -128,13 +136,15 @@ def together(network: str, rows: int, *, cores: bool) -> tuple[tuple[Any, ...], 
 
 
 def milliseconds(function: Callable[[], Any]) -> float:
-    """Median of what a GPU takes for something."""
+    """Median of what a GPU takes for something; meanwhile this machine prepares the next, while the GPU waits."""
     import cupy
 
+    spin = cupy.RawModule(code=_PROBE).get_function("spin")
     function()
     found = []
-    for _ in range(5):
+    for _ in range(7):
         begin, end = cupy.cuda.Event(), cupy.cuda.Event()
+        spin((1,), (1,), (np.int64(4_000_000),))
         begin.record()
         function()
         end.record()
@@ -166,51 +176,61 @@ def kernels(network: str, rows: int) -> Table:
     from mapdag.counts import Request
     from mapdag.counts.device.devices import open_cuda
     from mapdag.counts.device.engine import DeviceEngine
-    from mapdag.terms.functions import constants_for, new_collection  # noqa: F401
+    from mapdag.families import FamilyScores
 
     data, most, gpu = sampled(network, rows), bounds(), open_cuda()
     engine = DeviceEngine(data, gpu)
-    every = range(data.n_columns)
-    dag = md.network(network).dag
+    scores = FamilyScores(data, [md.BDs(1)], engine=lambda _: engine)
+    every, dag = range(data.n_columns), md.network(network).dag
     child = max(every, key=lambda i: (len(dag.parent_indices(i)), i))
     order = [*dag.parent_indices(child), *(i for i in every if i != child and i not in dag.parent_indices(child))]
     cases = {"all pairs": [Request(i, (), tuple(j for j in every if j != i)) for i in every]}
     for size in (1, 2, 3, 4):
         parents = tuple(sorted(order[:size]))
         others = tuple(j for j in every if j != child and j not in parents)
-        cases[f"a family with {size} parent{'s' * (size > 1)}, every candidate"] = [Request(child, parents, others)]
+        cases[f"{size} parent{'s' * (size > 1)}, every candidate"] = [Request(child, parents, others)]
     found = []
     for name, requests in cases.items():
-        turns, _ = engine.divide(requests)
-        if not turns:
-            continue
-        plan, counts = engine.count(turns[0].requests)
+        asked = engine.divide(requests)[0][0].requests
+        plan, counts = counted = engine.count(asked)
+        there = scores._there  # noqa: SLF001
+        which, _ = there._choose(there._families(asked, counted), scores.terms)  # noqa: SLF001
+        added, cells = len(plan.tables) * data.n_rows, 4 * plan.cells
+        launches = gpu.launches(engine._rows[0], plan, counts)  # noqa: SLF001
         way = "far" if (plan.ways == 1).all() else "near"
-        took = milliseconds(partial(gpu.count, engine._rows[0], plan, counts))  # noqa: SLF001
-        rate = len(plan.tables) * data.n_rows / took / 1e6
-        bytes_read = (len(plan.tables) + len(np.unique(plan.members["variable"]))) * data.n_rows / took / 1e6
-        found.append(
-            (name, "count", plan.cells, took, rate, f"{way} additions", rate / most[way], bytes_read / most["bytes"])
-        )
-        took = milliseconds(partial(gpu.shapes, plan.families, counts))
-        sizes = (plan.families["above"].astype(np.int64) * plan.families["levels"] * plan.families["below"]).sum()
-        rate = 4 * int(sizes) / took / 1e6
-        found.append((name, "shapes", plan.cells, took, rate / 4, "bytes", rate / most["bytes"], rate / most["bytes"]))
-    columns = ("what", "kernel", "cells", "ms", "10^9/s", "bound", "of the bound", "of the memory's")
-    note = ", ".join(f"{name}: {rate:,.0f} x 10^9/s" for name, rate in most.items())
-    return Table(f"Kernels, {network.upper()}, {rows:,} rows", columns, tuple(found), f"Measured bounds: {note}.")
+        for kernel, amount, bound, run in (
+            ("count", added, way, lambda: [launch() for launch in launches]),  # noqa: B023
+            ("shapes", cells, "bytes", partial(gpu.begin_shapes, plan.families, counts)),
+            ("sums", cells, "bytes", partial(gpu.begin_sums, plan.families, counts, there._functions, which)),  # noqa: SLF001
+        ):
+            took = milliseconds(run)
+            rate = amount / took / 1e6
+            found.append((name, len(plan.tables), plan.cells, kernel, took, rate, bound, rate / most[bound]))
+    columns = ("family", "tables", "cells", "kernel", "ms", "10^9/s", "of", "of the bound")
+    said = {"near": "additions to shared memory", "far": "to global memory", "bytes": "bytes of memory"}
+    note = ", ".join(f"{what} ({name}): {most[name]:,.0f}" for name, what in said.items())
+    return Table(
+        f"Kernels, {network.upper()}, {rows:,} rows", columns, tuple(found), f"Measured bounds, 10^9/s: {note}."
+    )
+
+
+def warm_up() -> None:
+    """Compile everything, for cores and GPU."""
+    for rows, options in ((100_000, {"search": "hc"}), (400_000, {"effort": 0.01})):
+        data = sampled("alarm", rows)
+        for device in ("cpu", "cuda"):
+            seconds, _ = timed(partial(learned, data, device, **options))
+            progress(f"gpu: {rows:,} rows, {device}, compiled in {seconds:.1f} s")
 
 
 def measure(settings: Settings) -> tuple[list[Table], list[Target], Any]:
     wanted = tuple(each for each in os.environ.get("BENCH_CASES", "").split(";") if each)
     rows, shared, targets, tables = [], [], [], []
+    if not settings.quick:
+        warm_up()
     for case in SMALL if settings.quick else (*CASES, WHOLE):
         if case.name.startswith(wanted or ("hc", "default")):
-            try:
-                row, found = compare(case)
-            except Exception as error:  # noqa: BLE001 - the others are worth knowing
-                progress(f"gpu: {case.name}: {type(error).__name__}: {error}")
-                continue
+            row, found = compare(case)
             rows.append(row)
             targets += found
     together_on = [("diabetes", 2_000)] if settings.quick else [("diabetes", 2_100_000), ("alarm", 10**7)]

@@ -52,8 +52,18 @@ def requests_of(data, rng, most):
     return found
 
 
-@pytest.mark.parametrize("limits", [TINY, ALWAYS, ALWAYS._replace(block_bytes=1000)], ids=["tiny", "always", "blocks"])
-@pytest.mark.parametrize(("name", "rows", "most"), [("asia", 17, 6), ("alarm", 5000, 5), ("diabetes", 3001, 4)])
+@pytest.mark.parametrize(
+    ("name", "rows", "most", "limits"),
+    [
+        ("asia", 17, 6, TINY),
+        ("asia", 17, 6, ALWAYS),
+        ("alarm", 5000, 5, TINY),
+        ("alarm", 5000, 5, ALWAYS),
+        ("alarm", 5000, 5, ALWAYS._replace(block_bytes=1000)),
+        ("diabetes", 3001, 3, ALWAYS),
+    ],
+    ids=str,
+)
 def test_scores_are_the_same_to_the_last_bit(gpu, name, rows, most, limits):
     data = md.network(name).sample(rows, seed=1)
     requests = requests_of(data, np.random.default_rng(0), most)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +28,8 @@ _ROWS = 1 << 14  # that a block of threads counts at least,
 _ROWS_PER_CELL = 4  # and for each of its counts, which are added to those of others
 _SUMMING = 128  # threads that sum one family's terms
 _ALIGNED = 64  # rows that columns are filled up to
+_USUAL = 48 << 10  # bytes that a block of threads has without asking
+_CODES = {1: "unsigned char", 2: "unsigned short"}
 
 
 @dataclass
@@ -76,7 +78,7 @@ class Cuda(Device):
     def _source(self) -> str:
         return files("mapdag.counts.device").joinpath("kernels.cu").read_text(encoding="utf-8")
 
-    def _kernel(self, name: str, code: str = "unsigned char") -> Any:
+    def _kernel(self, name: str, code: str = _CODES[1]) -> Any:
         if code not in self._modules:
             # A multiplication and an addition in one step would round once, and on other processors twice.
             options = ("--std=c++17", "--fmad=false", f"-DCODE={code}")
@@ -132,8 +134,12 @@ class Cuda(Device):
 
     def count(self, rows: Any, plan: Plan, counts: Any) -> None:
         """Add rows to the tables of a plan."""
+        for launch in self.launches(rows, plan, counts):
+            launch()
+
+    def launches(self, rows: Any, plan: Plan, counts: Any) -> list[Callable[[], None]]:
+        """Prepare what `count` does, in several calls: each for groups of about the same size."""
         codes, n = rows
-        code = "unsigned char" if codes.dtype == np.uint8 else "unsigned short"
         sizes = plan.groups["size"]
         chosen = [(plan.ways == GLOBAL, 1024)]
         least = 0
@@ -143,18 +149,18 @@ class Cuda(Device):
         chosen = [each for each in chosen if each[0].any()]
         with self._memory():
             members, tables, *groups = self._sent(plan.members, plan.tables, *(plan.groups[mine] for mine, _ in chosen))
-            for (mine, threads), some in zip(chosen, groups, strict=True):
-                is_shared, number = plan.ways[mine][0] == SHARED, int(mine.sum())
-                most = int(sizes[mine].max())
-                least = max(_ROWS, _ROWS_PER_CELL * most if is_shared else 0)
-                shares = max(min(-(-_WAVES * self._processors // number), n // least), 1)
-                share = -(-n // shares // _ALIGNED) * _ALIGNED
-                kernel = self._kernel("count_shared" if is_shared else "count_global", code)
-                memory = 4 * most if is_shared else 0
-                if memory > 48 << 10:
-                    kernel.max_dynamic_shared_size_bytes = memory
-                arguments = codes, np.int64(codes.shape[1]), np.int64(n), np.int64(share), some, members, tables, counts
-                kernel((number, -(-n // share)), (threads,), arguments, shared_mem=memory)
+        found: list[Callable[[], None]] = []
+        for (mine, threads), some in zip(chosen, groups, strict=True):
+            is_shared, number = plan.ways[mine][0] == SHARED, int(mine.sum())
+            most = int(sizes[mine].max()) if is_shared else 0
+            shares = max(min(-(-_WAVES * self._processors // number), n // max(_ROWS, _ROWS_PER_CELL * most)), 1)
+            share = -(-n // shares // _ALIGNED) * _ALIGNED
+            kernel = self._kernel("count_shared" if is_shared else "count_global", _CODES[codes.dtype.itemsize])
+            if 4 * most > _USUAL:
+                kernel.max_dynamic_shared_size_bytes = 4 * most
+            arguments = codes, np.int64(codes.shape[1]), np.int64(n), np.int64(share), some, members, tables, counts
+            found.append(partial(kernel, (number, -(-n // share)), (threads,), arguments, shared_mem=4 * most))
+        return found
 
     def read(self, counts: Any, begin: int, end: int) -> NDArray[np.uint32]:
         """Return some counts."""
@@ -163,12 +169,16 @@ class Cuda(Device):
 
     def shapes(self, families: NDArray[Any], counts: Any) -> NDArray[np.int32]:
         """Return positive cells and observed configurations of families of a plan: an array (families, 2)."""
+        found: NDArray[np.int32] = self.begin_shapes(families, counts).get()
+        return found
+
+    def begin_shapes(self, families: NDArray[Any], counts: Any) -> Any:
+        """Begin with `shapes`; what is returned is on the device."""
         with self._memory():
             found = self._cupy.zeros((len(families), 2), dtype=np.int32)
             grid = len(families), _parts_of(families)
             self._kernel("shapes")(grid, (_SUMMING,), (counts, *self._sent(families), found))
-        shapes: NDArray[np.int32] = found.get()
-        return shapes
+        return found
 
     def new_functions(self, scale: float, tables: tuple[NDArray[Any], ...], start: int) -> Any:
         """Take what all functions need, and make room for functions."""
@@ -196,6 +206,11 @@ class Cuda(Device):
 
     def sums(self, families: NDArray[Any], counts: Any, functions: Any, which: NDArray[np.int32]) -> NDArray[np.int64]:
         """Sum terms over cells, and over configurations, of families of a plan."""
+        found: NDArray[np.int64] = self.begin_sums(families, counts, functions, which).get()
+        return found
+
+    def begin_sums(self, families: NDArray[Any], counts: Any, functions: Any, which: NDArray[np.int32]) -> Any:
+        """Begin with `sums`; what is returned is on the device."""
         logs, bases, powers = functions.tables
         with self._memory():
             found = self._cupy.zeros((*which.shape[:2], 4), dtype=np.int64)
@@ -204,8 +219,7 @@ class Cuda(Device):
             known = np.float64(functions.scale), functions.values, logs, bases, powers, *numbers
             grid = len(families), _parts_of(families), len(which)
             self._kernel("sums")(grid, (_SUMMING,), (counts, mine, chosen, functions.known, *known, found))
-        sums: NDArray[np.int64] = found.get()
-        return sums
+        return found
 
 
 def _parts_of(families: NDArray[Any]) -> int:

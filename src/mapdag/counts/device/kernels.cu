@@ -58,6 +58,8 @@ extern "C" __global__ void count_shared(const CODE* codes, ll stride, ll rows, l
     extern __shared__ unsigned local[];
     const Group group = groups[blockIdx.x];
     const unsigned size = group.size;
+    unsigned every = 0;  // cells of all its tables
+    for (int t = group.table_begin; t < group.table_end; t++) every += group.cells * tables[t].levels;
     for (unsigned i = threadIdx.x; i < size; i += blockDim.x) local[i] = 0;
     __syncthreads();
     const ll first = blockIdx.y * share, last = min(first + share, rows);
@@ -69,10 +71,15 @@ extern "C" __global__ void count_shared(const CODE* codes, ll stride, ll rows, l
         for (int t = group.table_begin; t < group.table_end; t++) {
             const unsigned levels = tables[t].levels;
             load(codes + tables[t].variable * stride + row, code);
+            if (size == every && here == LANES) {
 #pragma unroll
-            for (int i = 0; i < LANES; i++) {
-                const unsigned at = begin + cell[i] * levels + code[i];  // below zero is beyond the size, too
-                if (i < here && at < size) atomicAdd(local + at, 1u);
+                for (int i = 0; i < LANES; i++) atomicAdd(local + begin + cell[i] * levels + code[i], 1u);
+            } else {
+#pragma unroll
+                for (int i = 0; i < LANES; i++) {
+                    const unsigned at = begin + cell[i] * levels + code[i];  // below zero is beyond the size, too
+                    if (i < here && at < size) atomicAdd(local + at, 1u);
+                }
             }
             begin += group.cells * levels;
         }

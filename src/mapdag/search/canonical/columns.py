@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from mapdag.data import Dataset
 
-_WORTH_A_THREAD = 1 << 15  # rows
+_WORTH_A_THREAD = 1 << 13  # rows
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ def _entropies(data: Dataset, first_level: NDArray[np.int64], threads: int) -> N
 
 def _sum(data: Dataset, threads: int, function: Callable[..., Any], *arguments: Any) -> Any:
     """Sum a function of the rows: by threads where many are in memory, without weights, whose sums have an order."""
-    rows = -(-data.n_rows // threads)
+    rows = max(-(-data.n_rows // (4 * threads)), 1)  # the last thread should not keep the others waiting
     if threads == 1 or data.weights is not None or data.engine != "cores" or rows < _WORTH_A_THREAD:
         return data.sum(function, *arguments)
     parts = [(i, min(i + rows, data.n_rows)) for i in range(0, data.n_rows, rows)]
