@@ -26,6 +26,7 @@ LONG = (
     "prediction",
     "inference",
     "cores",
+    "gpu",
     "scan",
     "search",
     "workers",
