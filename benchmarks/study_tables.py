@@ -31,7 +31,7 @@ SOME = {
     "BIC": "U+BIC",
 }
 FEW = 3  # samples that a test needs
-ABSENT = "–"
+ABSENT = "–"  # noqa: RUF001 - a dash, as typeset
 
 Rows = list[list[str]]
 
@@ -126,7 +126,8 @@ def _change(results: Results, climbed: Panel, found: Panel, network: str, size: 
     """Change of the predictive loss, its p-value over samples (two-sided), and SHD of both."""
     arms = (climbed, found)
     losses, distances = (
-        np.array([results.values(arm, metric, network, size, objective) for arm in arms]) for metric in ("loglik", "shd")
+        np.array([results.values(arm, metric, network, size, objective) for arm in arms])
+        for metric in ("loglik", "shd")
     )
     common = np.isfinite(losses).all(axis=0)
     if common.sum() < FEW:
