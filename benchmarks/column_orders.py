@@ -5,7 +5,7 @@ default search, with BIC and with the default objective. Measured is their F1: o
 CPDAG against those of the true one, where a pair of nodes is right if it is joined in the same way. As there, a column
 has the levels that occur in its rows.
 
-What was learned is kept in `.column_orders.jsonl` in the folder of results, and not learned again: delete it to start
+What was learned is kept in `column_orders.jsonl` in the folder of results, and not learned again: delete it to start
 anew. `BENCH_SECONDS` ends the run after so many seconds, and the same command goes on; `BENCH_ROWS=100,1000` takes
 samples of these sizes only.
 """
@@ -41,7 +41,7 @@ WAYS = (("hc", BIC), ("hc", DEFAULT), ("default", BIC), ("default", DEFAULT))
 #: Left out where they compare algorithms: some variable has one value only in their samples.
 SINGLE = frozenset((each, 100) for each in ("insurance", "water", "barley", "hailfinder", "win95pts", "pathfinder"))
 SEED = 2025
-KEPT = ".column_orders.jsonl"
+KEPT = "column_orders.jsonl"
 PUBLISHED = Path(__file__).parent / "published" / "column_orders.json"
 
 
