@@ -17,6 +17,9 @@ from pathlib import Path
 import numpy as np
 
 from mapdag.objective import DEFAULT
+from mapdag.paper.claims import Finding, measure_claims
+from mapdag.paper.misprint import suppose
+from mapdag.paper.transcript import CLAIMS
 from mapdag.study.design import n_rows
 from mapdag.study.panel import Panel, read_panels
 from mapdag.study.samples import load_network
@@ -81,6 +84,32 @@ def coverage(results: Results) -> Rows:
             groups[tuple(cells)].append(network.upper())
         rows += [[name, ", ".join(networks), *cells] for cells, networks in groups.items()]
     return rows
+
+
+def parts(results: Results) -> Rows:
+    """In how many claims with figures each part of the verdict agrees, and differs."""
+    rows = [["columns", "p-value", "direction", "counts"]]
+    for arm in results.arms[:2]:
+        found = [each.parts for each in measure_claims(arm)[: len(CLAIMS)]]
+        each = [f"{kind.count(True)} / {kind.count(False)}" for kind in zip(*found, strict=True)]
+        rows.append(["file order" if arm.columns == "file" else arm.columns, *each])
+    return rows
+
+
+def exchanged(results: Results) -> Rows:
+    """Claims with p-values that the paper's suspect column has a part in: as they are, and with the other's values."""
+    rows = [["#", "claim", "paper", "file order", "exchanged", "shuffled", "exchanged"]]
+    found = [suppose(arm, measure_claims(arm)) for arm in results.arms[:2]]
+    for several in zip(*found, strict=True):
+        claim = several[0].measured.claim
+        if claim.p:
+            figures = [_with_parts(each) for pair in several for each in pair]
+            rows.append([str(claim.number), claim.text, several[0].measured.paper, *figures])
+    return rows
+
+
+def _with_parts(found: Finding) -> str:
+    return f"{found.measured} ({found.parts})"
 
 
 def pigs(results: Results) -> Rows:
@@ -178,6 +207,8 @@ def averages(size: str) -> Callable[[Results], Rows]:
 
 TABLES: dict[str, Callable[[Results], Rows]] = {
     "coverage": coverage,
+    "parts": parts,
+    "exchanged": exchanged,
     "pigs": pigs,
     "three arms": three_arms,
     "searches": searches,
@@ -188,7 +219,7 @@ TABLES: dict[str, Callable[[Results], Rows]] = {
 
 def markdown(rows: Rows) -> str:
     """Rows as a table, the first one the headings; texts to the left, figures to the right."""
-    left = {"arm", "network", "n/p", *SOME.values()}
+    left = {"arm", "network", "n/p", "columns", "claim", *SOME.values()}
     rule = ["---" if head in left else "---:" for head in rows[0]]
     return "\n".join(f"| {' | '.join(row)} |" for row in (rows[0], rule, *rows[1:]))
 

@@ -23,6 +23,7 @@ Verdict = Literal["agrees", "differs", "too few cells", "not testable"]
 RESAMPLES = 100
 
 _LEAST = 10  # cells from which a share can be told to a tenth, which is how near ours must be to the paper's
+_CELLS = 60  # of the paper
 _STEADY = 0.95  # of the resamples: a verdict that fewer of them come to is within chance
 _SEED = 1
 _NONE = Parts()
@@ -132,8 +133,11 @@ def _find(claim: Claim, panel: Panel) -> Finding:
 
 
 def _least(claim: Claim) -> float:
-    """Return how many cells it takes to judge a claim; where the paper itself has few, half of those."""
-    return min(_LEAST, claim.of / 2)
+    """Return how many cells it takes to judge a claim; where the paper itself has few, half of those.
+
+    In proportion where a claim is about several comparisons in each cell.
+    """
+    return min(_LEAST * max(1.0, claim.of / _CELLS), claim.of / 2)
 
 
 #: What the column of the parts and the words after a verdict mean.
