@@ -163,7 +163,7 @@ def grow_together(panel: Panel, pairs: Sequence[tuple[str, str]]) -> Measured:
         gaps = [each[:, 0] - each[:, 1] for each in (distances, arcs)]
         p, value = 1.0, 0.0  # where one of the two is the same everywhere
         if all(np.ptp(gap) > 0 for gap in gaps):
-            test = spearmanr(*gaps, alternative="greater")
+            test = spearmanr(gaps[0], gaps[1], alternative="greater")
             p, value = float(test.pvalue), float(test.statistic)
         found.append(Measure(f"{a} - {b}", p, m=len(arcs), value=value))
         agrees &= p < LEVEL
