@@ -10,9 +10,12 @@ from pathlib import Path
 import pytest
 
 from mapdag.paper.report import make_report, write_report
+from mapdag.study import RESULTS_VERSION, Row, Store, paper
+from mapdag.study.cells import missing_tasks
 from mapdag.study.formats import as_csv
 from mapdag.study.panel import read_panels
-from mapdag.study.store import ROWS, SUMMARY
+from mapdag.study.store import CHANGED, ROWS, SUMMARY, same_results
+from mapdag.study.worker import do_task
 
 ROOT = Path(__file__).parent.parent
 RESULTS, PAGE, BENCHMARKS = ROOT / "results" / "paper", ROOT / "docs" / "study.md", ROOT / "benchmarks"
@@ -75,6 +78,21 @@ def test_the_page_names_every_table_once_and_others_stay():
     text = PAGE.read_text(encoding="utf-8")
     assert all(text.count(f"<!-- table: {name} -->") == 1 for name in study_tables.TABLES)
     assert text.count("<!-- table: ") == text.count("<!-- /table -->") == len(study_tables.TABLES)
+
+
+def test_published_cells_are_learned_again_the_same_unless_the_version_says_otherwise():
+    # Where this fails, a change of the library alters what a study finds: RESULTS_VERSION is to be raised, and CHANGED
+    # to say for which searches.
+    with Store(RESULTS) as store:
+        since = range(store.meta["results_version"] + 1, RESULTS_VERSION + 1)
+        changed = frozenset().union(*(CHANGED[each] for each in since))
+        valid = [label for label, (name, _) in store.searches.items() if name not in changed]
+        published = {row.cell: row for row in store.rows()} if valid else {}
+    some = paper().restricted(networks=["child", "insurance"], sizes=["0.1"], replicates=1, searches=valid)
+    for task in missing_tasks(some):
+        for row in do_task(task):
+            if isinstance(row, Row):
+                assert same_results(row, published[row.cell]), row.cell
 
 
 @pytest.mark.slow
