@@ -38,6 +38,7 @@ AGAIN = 2  # orders on which the default search is tried, up to so many rows: it
 AGAIN_ROWS = 10_000
 BIC, DEFAULT = "U+BIC", "Support(3)+MU(c=1)+BDs(1)"
 WAYS = (("hc", BIC), ("hc", DEFAULT), ("default", BIC), ("default", DEFAULT))
+HEADS = tuple(f"{search}, {'BIC' if objective == BIC else 'default objective'}" for search, objective in WAYS)
 #: Left out where they compare algorithms: some variable has one value only in their samples.
 SINGLE = frozenset((each, 100) for each in ("insurance", "water", "barley", "hailfinder", "win95pts", "pathfinder"))
 SEED = 2025
@@ -146,52 +147,35 @@ def mean(values: Iterable[float]) -> float | None:
     return round(fmean(several), 3) if several else None
 
 
-def figure(found: dict[Part, Found], network: str, way: tuple[str, str], rows: Iterable[int]) -> float | None:
-    """Mean F1 over sizes and orders; None unless all sizes are there."""
-    parts = [Part(network, n, *way) for n in rows]
-    return mean(fmean(found[part].f1) for part in parts) if parts and all(part in found for part in parts) else None
+def sizes_of(found: dict[Part, Found], network: str, without: frozenset[tuple[str, int]] = frozenset()) -> list[int]:
+    """Sizes that all ways have been tried on, but those to be left out."""
+    whole = [n for n in ROWS if all(Part(network, n, *way) in found for way in WAYS)]
+    return [n for n in whole if (network, n) not in without]
 
 
-def spread(found: dict[Part, Found], network: str) -> float | None:
-    """Standard deviation of F1 over orders with hill climbing and BIC, averaged over sizes."""
-    parts = [Part(network, n, "hc", BIC) for n in ROWS]
-    return mean(stdev(found[part].f1) for part in parts if part in found and part.orders > 1)
+def figures(found: dict[Part, Found], network: str, sizes: list[int]) -> list[float | None]:
+    """Mean F1 over sizes and orders of every way, and the mean deviation over orders with hill climbing and BIC."""
+    ours = [mean(fmean(found[Part(network, n, *way)].f1) for n in sizes) for way in WAYS]
+    return [*ours, mean(stdev(found[Part(network, n, *WAYS[0])].f1) for n in sizes)]
 
 
 def by_network(found: dict[Part, Found]) -> Table:
-    """One line for each network, one for all of them, and one with what they leave out."""
+    """One line for each network, one for all of them, and one without what they leave out."""
     published = json.loads(PUBLISHED.read_text(encoding="utf-8"))
     names = ("HC", "Tabu", "Tabu-Stable")
     rows: list[tuple[Any, ...]] = []
     for network in NETWORKS:
-        there = [n for n in ROWS if all(Part(network, n, *way) in found for way in WAYS)]
-        theirs = published["networks"].get(network, {})
-        ours = [figure(found, network, way, there) for way in WAYS]
-        rows.append(
-            (
-                network,
-                f"{there[0]:,} to {there[-1]:,}" if there else "-",
-                *ours,
-                spread(found, network),
-                *(theirs.get(name) for name in names),
-            )
-        )
-    rows.append(("mean", "", *(mean(row[i] for row in rows if row[i] is not None) for i in range(2, 7)), *[None] * 3))
-    kept = {part: each for part, each in found.items() if (part.network, part.rows) not in SINGLE}
-    without = [
-        [figure(kept, each, way, [n for n in ROWS if Part(each, n, *way) in kept]) for each in NETWORKS] for way in WAYS
-    ]
-    rows.append(
-        (
-            "mean, as they leave out",
-            "",
-            *(mean(x for x in each if x is not None) for each in without),
-            None,
-            *(published["overall"][name] for name in names),
-        )
-    )
-    heads = [f"{search}, {'BIC' if objective == BIC else 'default objective'}" for search, objective in WAYS]
-    columns = ("network", "rows", *heads, "SD over orders, hc, BIC", *(f"{name}, published" for name in names))
+        if sizes := sizes_of(found, network):
+            theirs = [published["networks"].get(network, {}).get(name) for name in names]
+            rows.append((network, f"{sizes[0]:,} to {sizes[-1]:,}", *figures(found, network, sizes), *theirs))
+    for label, without, theirs in (
+        ("mean", frozenset(), [None] * len(names)),
+        ("mean, as they leave out", SINGLE, [published["overall"][name] for name in names]),
+    ):
+        sizes_by_network = {each: sizes_of(found, each, without) for each in NETWORKS}
+        several = [figures(found, network, sizes) for network, sizes in sizes_by_network.items() if sizes]
+        rows.append((label, "", *(mean(column) for column in zip(*several, strict=True)), *theirs))
+    columns = ("network", "rows", *HEADS, "SD over orders, hc, BIC", *(f"{name}, published" for name in names))
     note = (
         "Means over sizes and orders. Published figures are theirs, on their own samples; those of the last line are "
         "over all 17 networks, ours over the bundled ones. They leave out 100 rows where some variable has one value "
@@ -213,9 +197,8 @@ def by_rows(found: dict[Part, Found]) -> Table:
             climbed = found.get(Part(network, n, "hc", BIC))
             if any(cells):
                 rows.append((network, n, *cells, climbed and climbed.graphs))
-    heads = [f"{search}, {'BIC' if objective == BIC else 'default objective'}" for search, objective in WAYS]
     note = f"hc: mean, and the lowest and highest of {ORDERS} orders; graphs are distinct DAGs among them."
-    return Table("F1 by network and rows", ("network", "rows", *heads, "graphs, hc, BIC"), tuple(rows), note)
+    return Table("F1 by network and rows", ("network", "rows", *HEADS, "graphs, hc, BIC"), tuple(rows), note)
 
 
 def measure(settings: Settings) -> tuple[list[Table], list[Any], Any]:
