@@ -90,7 +90,7 @@ WIDE = "hc, 10,000 nodes, 5,000 rows"
 def one_wide(threads: str) -> None:
     """Climb with many nodes, and print what it took; nothing else happens in this process."""
     data = synthetic.sparse(10_000, 5_000, seed=SEED)
-    climb(sampled("alarm", 10**5), int(threads))
+    climb(sampled("diabetes", 3_000), int(threads))
     process.forget_peak()
     seconds, _ = timed(partial(climb, data, int(threads)))
     print(json.dumps({"seconds": seconds, "peak": process.memory("VmHWM") / 1024}))
@@ -114,27 +114,51 @@ def total(words: Any) -> Any:
 
 @njit(nogil=True)  # type: ignore[untyped-decorator]
 def mix(turns: int, seed: int) -> Any:
-    """Arithmetic and a small table, within one core."""
-    x, found, table = np.uint64(seed), np.uint64(0), np.zeros(4096, np.uint64)
+    """Arithmetic in which each step waits for the one before."""
+    x, found = np.uint64(seed), np.uint64(0)
     for _ in range(turns):
         x ^= x << np.uint64(13)
         x ^= x >> np.uint64(7)
         x ^= x << np.uint64(17)
-        table[x & np.uint64(4095)] += x
-        found += table[(x >> np.uint64(20)) & np.uint64(4095)]
+        found += x
     return found
 
 
-def arithmetic(steps: list[int]) -> Table:
-    """How much more threads do together that share nothing, not even memory: what any search can gain at most."""
-    mix(1, 1)
-    rows: list[tuple[int, float]] = []
-    for threads in steps:
-        with ThreadPoolExecutor(threads) as pool:
-            each = range(1, threads + 1)
-            best = min(timed(lambda: list(pool.map(partial(mix, _TURNS), each)))[0] for _ in range(5))  # noqa: B023
-        rows.append((threads, threads / best))
-    return Table("Cores that share nothing", ("threads", "speed-up"), tuple((k, rate / rows[0][1]) for k, rate in rows))
+@njit(nogil=True)  # type: ignore[untyped-decorator]
+def tabulate(turns: int, seed: int) -> Any:
+    """Tables that are counted in the cache, as families are: as many steps at a time as a core can take."""
+    rows = 1 << 15
+    cells, codes, table = np.empty(rows, np.uint32), np.empty((4, rows), np.uint8), np.zeros((4, 2048), np.int32)
+    x = np.uint64(seed)
+    for i in range(rows):
+        x ^= x << np.uint64(13)
+        x ^= x >> np.uint64(7)
+        x ^= x << np.uint64(17)
+        cells[i] = (x & np.uint64(127)) * np.uint64(16)
+        for k in range(4):
+            codes[k, i] = (x >> np.uint64(8 + 4 * k)) & np.uint64(15)
+    for _ in range(turns // rows):
+        for i in range(rows):
+            cell = cells[i]
+            table[0, cell + codes[0, i]] += 1
+            table[1, cell + codes[1, i]] += 1
+            table[2, cell + codes[2, i]] += 1
+            table[3, cell + codes[3, i]] += 1
+    return table.sum()
+
+
+def alone(steps: list[int]) -> Table:
+    """How much more threads do together that share nothing, not even memory: what a search can gain at most."""
+    rates: dict[str, list[float]] = {}
+    for kernel in (mix, tabulate):
+        kernel(1 << 15, 1)
+        for threads in steps:
+            with ThreadPoolExecutor(threads) as pool:
+                turns, each = [_TURNS] * threads, range(1, threads + 1)
+                best = min(timed(lambda: list(pool.map(kernel, turns, each)))[0] for _ in range(5))  # noqa: B023
+            rates.setdefault(kernel.__name__, []).append(threads / best)
+    rows = [(k, *(each[i] / each[0] for each in rates.values())) for i, k in enumerate(steps)]
+    return Table("Threads that share nothing", ("threads", "arithmetic, speed-up", "tables, speed-up"), tuple(rows))
 
 
 def bandwidth(steps: list[int]) -> Table:
@@ -155,7 +179,7 @@ def curve(case: Case, steps: list[int]) -> tuple[Table, list[Target]]:
     rows, expected, one = [], None, None
     for threads in steps:
         case.run(sampled("alarm", 300), threads)  # loads the kernels, or compiles them
-        climb(sampled("alarm", 300_000), threads)  # and those of threads that help
+        climb(sampled("diabetes", 3_000), threads)  # and those of threads that help
         seconds, found = timed(partial(case.run, data, threads))
         if seconds < 3:
             seconds = min(seconds, *(timed(partial(case.run, data, threads))[0] for _ in range(2)))
@@ -177,7 +201,7 @@ def measure(settings: Settings) -> tuple[list[Table], list[Target], Any]:
     steps = [int(k) for k in os.environ.get("BENCH_THREADS", "").split(",") if k]
     steps = steps or sorted({1, cores, *(k for k in (2, 4, 8) if k < cores)})
     wanted = tuple(each for each in os.environ.get("BENCH_CASES", "").split(";") if each) or ("",)
-    tables, targets = [arithmetic(steps), bandwidth(steps)], []
+    tables, targets = [alone(steps), bandwidth(steps)], []
     for case in SMALL if settings.quick else CASES:
         if case.name.startswith(wanted):
             table, found = curve(case, steps)
