@@ -29,6 +29,7 @@ LONG = (
     "gpu",
     "scan",
     "search",
+    "column_orders",
     "workers",
 )
 KNOWN = (*SCRIPTS, *LONG)
