@@ -161,6 +161,14 @@ def test_large_tables_are_counted_in_parts_in_the_memory_of_all_or_by_the_cores(
     assert device.calls["parts"] + device.calls["global"] > 0
 
 
+def test_a_family_with_more_cells_than_numbers_is_left_to_the_cores():
+    data = md.Dataset.from_codes(np.random.default_rng(0).integers(0, 2, (50, 72)), levels=[2] * 72)
+    requests = [Request(0, tuple(range(1, 71)), (71,)), Request(0, tuple(range(1, 72))), Request(0, (), (1, 2))]
+    there = FamilyScores(data, [md.BDeu(1)], engine=on(StandIn())).scores(requests)
+    for a, b in zip(FamilyScores(data, [md.BDeu(1)]).scores(requests), there, strict=True):
+        assert a.tobytes() == b.tobytes()
+
+
 def test_little_is_not_sent_to_a_device():
     data = md.network("asia").sample(100, seed=1)
     device = StandIn()

@@ -94,6 +94,8 @@ class DeviceEngine(Engine):
             mine = fits(self.n_rows, cells, self.cards[more], self._limits)
             elsewhere.add(number, request, np.flatnonzero(~mine))
             some = np.flatnonzero(mine)
+            if not len(some):  # there may be more cells than numbers
+                continue
             sizes = cells * self.cards[more[some]]
             here += cost(self.n_rows, sizes, self._limits)
             there += self._cost_of_cores(family, more[some])
