@@ -26,8 +26,10 @@ LONG = (
     "prediction",
     "inference",
     "cores",
+    "gpu",
     "scan",
     "search",
+    "column_orders",
     "workers",
     "certified",
 )

@@ -106,6 +106,11 @@ class FamilyCache:
         """Whether compiled code can count and score by itself."""
         return self._scores.is_compiled
 
+    @property
+    def device(self) -> str:
+        """Who counts: "cpu", or the name of a GPU."""
+        return self._scores.device
+
     def problem(self, objective: Objective, *, shares: bool = True) -> Problem:
         """Return what the compiled search takes besides the store, in this thread.
 
@@ -166,9 +171,14 @@ class FamilyCache:
         """Make room for more scores than a store has, unless that was done meanwhile."""
         from mapdag.search.cache.store import HALT, grown
 
-        store.used[HALT] = 1
-        with self.gate.alone():
-            if len(store.scores) == len(self.store.scores):
+        def is_full() -> bool:
+            full = len(store.scores) == len(self.store.scores)
+            if full:
+                store.used[HALT] = 1
+            return full
+
+        with self.gate.alone(is_full) as full:
+            if full:
                 self.store = grown(self.store, 2 * len(store.scores), 2 * len(store.singles))
 
     def family(self, child: int, parents: Sequence[int]) -> Floats:
