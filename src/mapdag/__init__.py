@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from mapdag.contracts import Likelihood, Objective, Prior
     from mapdag.counts import Counter, CountTable
     from mapdag.crossvalidation import CrossValidation, cross_validate
-    from mapdag.data import Check, Cuts, Dataset, ScannedDataset, check, discretize, read, scan
+    from mapdag.data import Check, Cuts, Dataset, Gaps, ScannedDataset, check, discretize, read, scan
     from mapdag.graphs import (
         CPDAG,
         DAG,
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from mapdag.priors import CS, MU, VSP, LogLinear, MaxParents, Support, U
     from mapdag.reference import catalogue, network
     from mapdag.resamples import Bootstrap, bootstrap
-    from mapdag.scores import AIC, BD, BDJ, BIC, K2, BDeu, BDs, Custom, LogLik, eBIC, fNML, qNML
+    from mapdag.scores import AIC, BD, BDJ, BIC, K2, NAL, PNAL, BDeu, BDs, Custom, LogLik, eBIC, fNML, qNML
     from mapdag.search import ArcPosteriors, Constraints, Result, arc_posteriors, best_dags, hill_climb, learn, tabu
     from mapdag.theory import Diagnosis, alpha_star, diagnose
 
@@ -60,6 +60,8 @@ __all__ = [
     "DAG",
     "K2",
     "MU",
+    "NAL",
+    "PNAL",
     "VSP",
     "ArcPosteriors",
     "BDeu",
@@ -78,6 +80,7 @@ __all__ = [
     "Diagnosis",
     "Distribution",
     "Explanation",
+    "Gaps",
     "Likelihood",
     "LogLik",
     "LogLinear",
@@ -140,7 +143,7 @@ _HOME = {
     "mapdag.contracts": "Likelihood Objective Prior",
     "mapdag.counts": "CountTable Counter",
     "mapdag.crossvalidation": "CrossValidation cross_validate",
-    "mapdag.data": "Check Cuts Dataset ScannedDataset check discretize read scan",
+    "mapdag.data": "Check Cuts Dataset Gaps ScannedDataset check discretize read scan",
     "mapdag.graphs": "CPDAG DAG Comparison compare hamming meek_closure n_dags random_dag shd uniform_dag",
     "mapdag.io": "from_networkx from_pgmpy from_pyagrum read_arcs read_graph read_network write_graph write_network "
     "write_table",
@@ -150,7 +153,7 @@ _HOME = {
     "mapdag.priors": "CS MU VSP LogLinear MaxParents Support U",
     "mapdag.reference": "catalogue network",
     "mapdag.resamples": "Bootstrap bootstrap",
-    "mapdag.scores": "AIC BD BDJ BIC K2 BDeu BDs Custom LogLik eBIC fNML qNML",
+    "mapdag.scores": "AIC BD BDJ BIC K2 NAL PNAL BDeu BDs Custom LogLik eBIC fNML qNML",
     "mapdag.search": "ArcPosteriors Constraints Result arc_posteriors best_dags hill_climb learn tabu",
     "mapdag.theory": "Diagnosis alpha_star diagnose",
 }

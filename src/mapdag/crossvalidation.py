@@ -301,4 +301,4 @@ def _part(data: Dataset, counts: Counts) -> Dataset:
     """Return the rows that count, each as much as it does."""
     if data.weights is None:
         return data.take(counts > 0)
-    return Dataset(data.names, data.levels, data.codes, counts, data.codings)
+    return Dataset(data.names, data.levels, data.codes, counts, data.codings, data.has_gaps)

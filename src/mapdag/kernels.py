@@ -174,6 +174,12 @@ def no_counts(size: int) -> Counts:
 
 
 @inner
+def no_count_rows(rows: int, columns: int) -> Counts:
+    """Table of counts, all zero."""
+    return np.zeros((rows, columns), np.int32)
+
+
+@inner
 def new_scores(rows: int, columns: int) -> Floats:
     """Table of doubles, to be filled."""
     return np.empty((rows, columns), np.float64)

@@ -221,7 +221,7 @@ def resample(data: Dataset, stream: np.random.SeedSequence) -> Dataset:
         return data.take(rng.integers(0, data.n_rows, data.n_rows))
     times = rng.multinomial(math.ceil(data.total), data.weights / data.weights.sum())
     drawn = np.flatnonzero(times)
-    return type(data)(data.names, data.levels, data.codes[:, drawn], times[drawn])
+    return type(data)(data.names, data.levels, data.codes[:, drawn], times[drawn], has_gaps=data.has_gaps)
 
 
 @dataclass(frozen=True)

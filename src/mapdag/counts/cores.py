@@ -31,19 +31,23 @@ if TYPE_CHECKING:
 Backend = Literal["auto", "bitsets", "tables", "sorted"]
 
 _WORTH_A_THREAD = 1 << 20  # codes that outweigh the hand-over to a thread
+_NOBODYS = np.empty((0, 0), dtype=np.int32)
 
 
 class Rows(NamedTuple):
     """The rows of a data set as kernels take them."""
 
     codes: Any  # (variables, rows) unsigned
-    bits: NDArray[np.uint64]  # (levels, words) a bitset of rows for each level of each variable
+    bits: NDArray[np.uint64]  # (levels, words) a bitset of rows for each level of each variable, and for its gaps
     first_level: NDArray[np.int64]  # (variables + 1,) where the levels of each begin
-    cards: NDArray[np.int64]  # (variables,) how many there are
+    cards: NDArray[np.int64]  # (variables,) how many there are,
+    widths: NDArray[np.int64]  # (variables,) and with gaps, which are one more where there are any
 
 
 class Counter(Engine):
     """Counts of any family in one data set; nodes are column indices.
+
+    Rows that lack a member of a family, where the data have gaps, are not in its table.
 
     Parameters
     ----------
@@ -64,6 +68,7 @@ class Counter(Engine):
         self._threads = threads
         self.codes = data.codes
         self.cards = data.cards
+        self.widths = data.widths
         self.weights = data.exact_weights
         self.total = data.total
         self.n_rows = data.n_rows
@@ -82,7 +87,7 @@ class Counter(Engine):
         """What the kernels work on."""
         from mapdag.counts import bitsets
 
-        first_level = np.concatenate([[0], np.cumsum(self.cards)])
+        first_level = np.concatenate([[0], np.cumsum(self.widths)])
         bits, following = bitsets.no_bits(first_level[-1], self.n_rows), np.zeros(1, dtype=np.int64)
 
         def pack() -> None:
@@ -90,7 +95,7 @@ class Counter(Engine):
 
         with helped(pack, self._threads, min(self._threads - 1, self.codes.size // _WORTH_A_THREAD)):
             pack()
-        return Rows(self.codes, bits, first_level, self.cards)
+        return Rows(self.codes, bits, first_level, self.cards, self.widths)
 
     @cached_property
     def way(self) -> int:
@@ -141,7 +146,7 @@ class Counter(Engine):
             return self._extensions(child, parents, candidates)
         if parents:  # as one more parent added to the others
             return self._extensions(child, parents[:-1], parents[-1:])
-        return self.table(child, ()).batch(child)
+        return self.table(child, ()).batch(child)._replace(total=float(self.total))
 
     def _extensions(self, child: int, parents: tuple[int, ...], candidates: tuple[int, ...]) -> TableBatch:
         from mapdag.counts import choice
@@ -156,18 +161,20 @@ class Counter(Engine):
         parts = []
         for each in np.unique(how):
             places = np.flatnonzero(how == each)
-            parts.append((places, choice.count(self.rows, family, cells, order, members[places], each)))
+            counted = choice.count(self.rows, family, cells, order, members[places], each, _NOBODYS)
+            parts.append((places, counted))
         return self._batch(child, parents, members, merge_counts(parts, len(members)))
 
     def table(self, child: int, parents: Sequence[int]) -> CountTable:
         """Count one family in full: which configuration and level each count belongs to."""
         family = np.array([*parents, child], dtype=np.int64)
         cells, order = self._cells(family)
-        starts = np.concatenate([[0], order.ends[:-1]])
+        ends = order.ends[: cells.n_cells]
+        starts = np.concatenate([[0], ends[:-1]])[: cells.n_cells]
         offsets = np.concatenate([[0], cells.configuration_ends])
-        counts = order.ends - starts
-        if self.weights is not None:
-            counts = np.add.reduceat(self.weights[order.rows], starts)
+        counts = ends - starts
+        if self.weights is not None and len(starts):
+            counts = np.add.reduceat(self.weights[order.rows[: ends[-1]]], starts)
         first = order.rows[starts]
         return CountTable(
             r=int(self.cards[child]),
@@ -190,9 +197,9 @@ class Counter(Engine):
 
         assert self.weights is not None
         cells, order = self._cells(family)
-        zero = np.empty(0, dtype=self.weights.dtype)
+        zero, nobodys = np.empty(0, dtype=self.weights.dtype), np.empty((0, 0), dtype=self.weights.dtype)
         ends = cells.configuration_ends
-        return rows.count_sorted(self.codes, order, ends, candidates, self.cards, self.weights, zero)
+        return rows.count_sorted(self.codes, order, ends, candidates, self.cards, self.weights, zero, nobodys)
 
     def _batch(self, child: int, parents: tuple[int, ...], candidates: Ints, counts: Counted) -> TableBatch:
         q, log_q = self.declared(parents)

@@ -92,7 +92,7 @@ def post(
         for c in range(n_candidates):
             if (how[c] == BITSETS) == by_bits:
                 crew.candidates[at], crew.places[at], crew.how[at] = candidates[c], c, how[c]
-                entries += rows.cards[candidates[c]] if by_bits else 0
+                entries += rows.widths[candidates[c]] if by_bits else 0
                 at += 1
         if by_bits:
             fields[_BY_BITS] = at - first
@@ -188,7 +188,7 @@ def _add_block(request: int, begin: int, end: int, inputs: Inputs) -> None:
     first, slot = fields[_FIRST], fields[_SLOT]
     family = crew.members[request, : fields[_MEMBERS]]
     members = with_first_levels(family, rows.first_level, rows.cards)
-    mine = with_first_levels(crew.candidates[first : first + fields[_BY_BITS]], rows.first_level, rows.cards)
+    mine = with_first_levels(crew.candidates[first : first + fields[_BY_BITS]], rows.first_level, rows.widths)
     to_count, total = rows_to_count(mine)
     dense = declared_cells(family, rows.cards)
     product, counts = no_counts((total + 1) * dense), no_counts(dense)
@@ -206,13 +206,13 @@ def _add_block(request: int, begin: int, end: int, inputs: Inputs) -> None:
 @part
 def _summed(request: int, begin: int, end: int, inputs: Inputs) -> Prepared:
     """Counts of some candidates that were summed over blocks."""
-    crew, cards = inputs.crew, inputs.rows.cards
+    crew, widths = inputs.crew, inputs.rows.widths
     fields = crew.requests[request]
     first, slot = fields[_FIRST], fields[_SLOT]
-    dense = declared_cells(crew.members[request, : fields[_MEMBERS]], cards)
+    dense = declared_cells(crew.members[request, : fields[_MEMBERS]], inputs.rows.cards)
     start, size, total = 0, 0, 0
     for c in range(fields[_BY_BITS]):
-        levels = cards[crew.candidates[first + c]]
+        levels = widths[crew.candidates[first + c]]
         start += levels if c < begin else 0
         size += levels if begin <= c < end else 0
         total += levels

@@ -9,6 +9,7 @@ import numpy as np
 
 from mapdag.checks import check_positive
 from mapdag.data import ReadingOptions
+from mapdag.data.gaps import refuse_gaps
 from mapdag.errors import NetworkError, ParameterError
 from mapdag.networks.cpts import Floats, check_size, configuration_text
 from mapdag.networks.inputs import cell_numbers, needed_columns
@@ -91,6 +92,7 @@ def fit(
     """
     _check_options(alpha, method, unobserved)
     table = needed_columns(data, dag.nodes, **reading)
+    refuse_gaps(table, "fit")
     levels = {node: table.levels[node] for node in dag.nodes}
     check_size(dag, levels, advice=_GRAPH_ALONE)
     cpts = {}

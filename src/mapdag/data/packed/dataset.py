@@ -103,6 +103,7 @@ class ScannedDataset(Dataset):
             "names": tuple(names),
             "levels": sealed,
             "weights": None,
+            "has_gaps": False,
             "blocks": blocks,
             "_observed": {},
         }

@@ -26,8 +26,9 @@ _AT_A_TIME = 1 << 23  # rows that are told apart at a time, more or less: memory
 
 def draw(data: Dataset, share: float) -> Dataset | None:
     """Draw a share of the rows; nothing where their content does not allow it."""
-    first = np.concatenate([[0], np.cumsum(data.cards * np.append(data.cards[1:], 1))])
-    pairs = data.cards, first, data.sum(pair_counts, data.cards, first)
+    widths = data.widths
+    first = np.concatenate([[0], np.cumsum(widths * np.append(widths[1:], 1))])
+    pairs = widths, first, data.sum(pair_counts, widths, first)
     keys, times = [np.empty(0, dtype=np.uint64)], [np.empty(0, dtype=np.int64)]
     parts = -(-data.n_rows // _AT_A_TIME)
     for part in range(parts):
@@ -42,7 +43,7 @@ def draw(data: Dataset, share: float) -> Dataset | None:
     repeated = np.repeat(drawn.codes, np.concatenate(times)[order], axis=1)
     if not 1 / _FAR_OFF <= repeated.shape[1] / (share * data.n_rows) <= _FAR_OFF:
         return None
-    return Dataset(data.names, data.levels, repeated)
+    return Dataset(data.names, data.levels, repeated, has_gaps=data.has_gaps)
 
 
 @dataclass(frozen=True)
