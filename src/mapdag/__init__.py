@@ -37,7 +37,17 @@ if TYPE_CHECKING:
         write_network,
         write_table,
     )
-    from mapdag.networks import CPT, BayesianNetwork, Distribution, Explanation, Marginals, fit, kl_divergence
+    from mapdag.networks import (
+        CPT,
+        EM,
+        BayesianNetwork,
+        Distribution,
+        Explanation,
+        Marginals,
+        fit,
+        fit_em,
+        kl_divergence,
+    )
     from mapdag.objective import Score, parse, score
     from mapdag.predictions import Metrics, evaluate, metrics
     from mapdag.priors import CS, MU, VSP, LogLinear, MaxParents, Support, U
@@ -58,6 +68,7 @@ __all__ = [
     "CPT",
     "CS",
     "DAG",
+    "EM",
     "K2",
     "MU",
     "NAL",
@@ -109,6 +120,7 @@ __all__ = [
     "evaluate",
     "fNML",
     "fit",
+    "fit_em",
     "from_networkx",
     "from_pgmpy",
     "from_pyagrum",
@@ -147,7 +159,7 @@ _HOME = {
     "mapdag.graphs": "CPDAG DAG Comparison compare hamming meek_closure n_dags random_dag shd uniform_dag",
     "mapdag.io": "from_networkx from_pgmpy from_pyagrum read_arcs read_graph read_network write_graph write_network "
     "write_table",
-    "mapdag.networks": "CPT BayesianNetwork Distribution Explanation Marginals fit kl_divergence",
+    "mapdag.networks": "CPT EM BayesianNetwork Distribution Explanation Marginals fit fit_em kl_divergence",
     "mapdag.objective": "Score parse score",
     "mapdag.predictions": "Metrics evaluate metrics",
     "mapdag.priors": "CS MU VSP LogLinear MaxParents Support U",

@@ -14,8 +14,7 @@ import numpy as np
 
 from mapdag.counts.passes import sealed
 from mapdag.data import Dataset
-from mapdag.kernels import Ints, Words, entry
-from mapdag.search.canonical.colours import mix
+from mapdag.kernels import Ints, Words, entry, mix
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
