@@ -6,10 +6,10 @@ import pickle
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from tests.strategies import data_with_gaps, with_gaps
 
 import mapdag as md
 from mapdag.errors import DataError, ParameterError
-from tests.strategies import data_with_gaps, with_gaps
 
 TABLE = b"sex,cough,age\nf,yes,1\n,no,\nm,,3\nm,no,NA\n"
 

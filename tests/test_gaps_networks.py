@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests import naive_networks as naive
 
 import mapdag as md
 from mapdag.errors import DataError, ParameterError
 from mapdag.networks import completion
 from mapdag.networks.gaps import codes_with_gaps, expect, fill, log_known
-from tests import naive_networks as naive
 
 
 def with_holes(data, share, seed, weights=None):

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests import naive
+from tests.strategies import data_with_gaps, with_gaps
 
 import mapdag as md
 from mapdag.families import FamilyScores
 from mapdag.search.canonical.columns import canonical_order
-from tests import naive
-from tests.strategies import data_with_gaps, with_gaps
 
 
 def holes(data, share, seed):
@@ -126,7 +126,8 @@ def test_a_family_without_a_complete_row_is_impossible_and_never_learned():
 def test_a_column_that_is_missing_throughout_joins_nothing():
     data = md.Dataset.from_codes([[0, -1, 0], [1, -1, 1]] * 9, names=["a", "b", "c"], levels=[2, 2, 2], gap=-1)
     found = md.learn(data, "PNAL")
-    assert found.dag.parents("b") == () and found.dag.children("b") == ()
+    assert not found.dag.parents("b")
+    assert not found.dag.children("b")
     assert math.isfinite(found.score)
 
 
@@ -150,6 +151,6 @@ def test_constraints_and_support_hold_with_gaps():
     for search in ("orders", "hc", "exact"):
         found = md.learn(data, "Support(5)+MaxParents(2)+PNAL(k=1e-9)", search=search, constraints=rules)
         assert found.dag.has_arc("asia", "xray")
-        assert not found.dag.has_arc("smoke", "lung") and not found.dag.has_arc("lung", "smoke")
+        assert not {("smoke", "lung"), ("lung", "smoke")} & set(found.dag.arcs)
         assert max(len(found.dag.parents(node)) for node in found.dag.nodes) <= 2
         assert not found.thin

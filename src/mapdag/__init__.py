@@ -54,7 +54,18 @@ if TYPE_CHECKING:
     from mapdag.reference import catalogue, network
     from mapdag.resamples import Bootstrap, bootstrap
     from mapdag.scores import AIC, BD, BDJ, BIC, K2, NAL, PNAL, BDeu, BDs, Custom, LogLik, eBIC, fNML, qNML
-    from mapdag.search import ArcPosteriors, Constraints, Result, arc_posteriors, best_dags, hill_climb, learn, tabu
+    from mapdag.search import (
+        ArcPosteriors,
+        Constraints,
+        EMResult,
+        Result,
+        arc_posteriors,
+        best_dags,
+        hill_climb,
+        learn,
+        structural_em,
+        tabu,
+    )
     from mapdag.theory import Diagnosis, alpha_star, diagnose
 
 __version__ = "0.1.0"
@@ -90,6 +101,7 @@ __all__ = [
     "Dataset",
     "Diagnosis",
     "Distribution",
+    "EMResult",
     "Explanation",
     "Gaps",
     "Likelihood",
@@ -143,6 +155,7 @@ __all__ = [
     "scan",
     "score",
     "shd",
+    "structural_em",
     "tabu",
     "theory",
     "uniform_dag",
@@ -166,7 +179,8 @@ _HOME = {
     "mapdag.reference": "catalogue network",
     "mapdag.resamples": "Bootstrap bootstrap",
     "mapdag.scores": "AIC BD BDJ BIC K2 NAL PNAL BDeu BDs Custom LogLik eBIC fNML qNML",
-    "mapdag.search": "ArcPosteriors Constraints Result arc_posteriors best_dags hill_climb learn tabu",
+    "mapdag.search": "ArcPosteriors Constraints EMResult Result arc_posteriors best_dags hill_climb learn "
+    "structural_em tabu",
     "mapdag.theory": "Diagnosis alpha_star diagnose",
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names.split()}

@@ -72,6 +72,8 @@ class Counter(Engine):
         self.weights = data.exact_weights
         self.total = data.total
         self.n_rows = data.n_rows
+        # Rows that all weigh the same are counted as if they had no weights; the counts are then multiplied.
+        self._same = self.weights is not None and self.n_rows > 0 and bool((self.weights == self.weights[0]).all())
         self.fractions = self.n_rows if self.weights is not None and self.weights.dtype.kind == "f" else 0
         values, self.card_index = np.unique(self.cards, return_inverse=True)
         self.card_values = values.astype(np.float64)
@@ -152,7 +154,7 @@ class Counter(Engine):
         from mapdag.counts import choice
 
         family, members = np.array([*parents, child], dtype=np.int64), np.array(candidates, dtype=np.int64)
-        if self.weights is not None:
+        if self.weights is not None and not self._same:
             return self._batch(child, parents, members, self._weighted(family, members))
         how = choice.choose(self.n_rows, family, members, self.cards, self.way)
         cells, order = self._cells(family if (how != choice.BITSETS).any() else family[-1:])
@@ -163,7 +165,11 @@ class Counter(Engine):
             places = np.flatnonzero(how == each)
             counted = choice.count(self.rows, family, cells, order, members[places], each, _NOBODYS)
             parts.append((places, counted))
-        return self._batch(child, parents, members, merge_counts(parts, len(members)))
+        counts = merge_counts(parts, len(members))
+        if self.weights is not None:
+            weight = self.weights[0]
+            counts = counts._replace(cells=counts.cells * weight, totals=counts.totals * weight)
+        return self._batch(child, parents, members, counts)
 
     def table(self, child: int, parents: Sequence[int]) -> CountTable:
         """Count one family in full: which configuration and level each count belongs to."""

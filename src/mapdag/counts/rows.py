@@ -29,7 +29,6 @@ from mapdag.kernels import (
     no_ranks,
 )
 
-
 _GAP = np.uint32(0xFFFFFFFF)  # instead of a cell, while rows are numbered
 
 

@@ -171,6 +171,7 @@ def _locally(dag: DAG, table: Dataset) -> BayesianNetwork:
         found = counter.table(i, parents)
         counts = np.zeros(shape)
         where = np.repeat(np.arange(found.q_obs), np.diff(found.offsets))
-        counts[(*found.configurations[where].T.astype(np.intp), found.levels)] = found.counts
+        cells = (*found.configurations[where].T.astype(np.intp), found.levels)
+        counts[cells] = found.counts
         cpts[node] = posterior_means(counts, shape[-1] / counts.size)
     return BayesianNetwork._trusted(dag, {node: table.levels[node] for node in dag.nodes}, cpts, table.codings)  # noqa: SLF001

@@ -42,7 +42,7 @@ class Expected(NamedTuple):
 
 
 def codes_with_gaps(network: BayesianNetwork, data: Dataset) -> Codes:
-    """Return the codes of a data set, one row per node, in the order of the network's levels; gaps have their number."""
+    """Return the codes of a data set, one row per node, as the network orders levels; a gap is their number."""
     matched = matched_codes(network.levels, data, network.nodes)
     dtype = code_dtype([len(network.levels[node]) for node in network.nodes], gaps=True)
     codes: Codes = np.array([matched[node] for node in network.nodes], dtype=dtype)

@@ -1,7 +1,7 @@
 """Log-probabilities of rows; where they have gaps (`gaps`), of what is known of them.
 
-Everything else goes through the rows in blocks that stay in the cache: per node, the position of every row's entry in the
-table, and its log.
+Without gaps, everything goes through the rows in blocks that stay in the cache: per node, the position of every row's
+entry in the table, and its log.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from mapdag.progress import Progress
 from mapdag.search.cache import FamilyCache
 from mapdag.search.canonical.columns import CanonicalOrder, canonical_order
 from mapdag.search.constraints import Constraints
+from mapdag.search.em.search import EMResult, EMStep, structural_em
 from mapdag.search.exact.posterior import ArcPosteriors, arc_posteriors
 from mapdag.search.exact.ranking import best_dags
 from mapdag.search.frame.options import Options
@@ -15,6 +16,8 @@ __all__ = [
     "ArcPosteriors",
     "CanonicalOrder",
     "Constraints",
+    "EMResult",
+    "EMStep",
     "FamilyCache",
     "LearnOptions",
     "Move",
@@ -28,5 +31,6 @@ __all__ = [
     "canonical_order",
     "hill_climb",
     "learn",
+    "structural_em",
     "tabu",
 ]
