@@ -6,6 +6,8 @@ import time
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from tests.strategies import data_with_gaps, with_gaps
+from tests.test_gaps_networks import with_holes
 
 import mapdag as md
 from mapdag.errors import DataError, ParameterError
@@ -13,8 +15,6 @@ from mapdag.families import FamilyScores
 from mapdag.networks.gaps import codes_with_gaps, expect
 from mapdag.search.em import completed
 from mapdag.search.em.completed import completions
-from tests.strategies import data_with_gaps, with_gaps
-from tests.test_gaps_networks import with_holes
 
 
 @pytest.fixture(scope="module")

@@ -43,9 +43,11 @@ if TYPE_CHECKING:
         BayesianNetwork,
         Distribution,
         Explanation,
+        Imputation,
         Marginals,
         fit,
         fit_em,
+        impute,
         kl_divergence,
     )
     from mapdag.objective import Score, parse, score
@@ -104,6 +106,7 @@ __all__ = [
     "EMResult",
     "Explanation",
     "Gaps",
+    "Imputation",
     "Likelihood",
     "LogLik",
     "LogLinear",
@@ -138,6 +141,7 @@ __all__ = [
     "from_pyagrum",
     "hamming",
     "hill_climb",
+    "impute",
     "kl_divergence",
     "learn",
     "meek_closure",
@@ -172,7 +176,8 @@ _HOME = {
     "mapdag.graphs": "CPDAG DAG Comparison compare hamming meek_closure n_dags random_dag shd uniform_dag",
     "mapdag.io": "from_networkx from_pgmpy from_pyagrum read_arcs read_graph read_network write_graph write_network "
     "write_table",
-    "mapdag.networks": "CPT EM BayesianNetwork Distribution Explanation Marginals fit fit_em kl_divergence",
+    "mapdag.networks": "CPT EM BayesianNetwork Distribution Explanation Imputation Marginals fit fit_em impute "
+    "kl_divergence",
     "mapdag.objective": "Score parse score",
     "mapdag.predictions": "Metrics evaluate metrics",
     "mapdag.priors": "CS MU VSP LogLinear MaxParents Support U",

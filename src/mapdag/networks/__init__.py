@@ -11,6 +11,7 @@ from mapdag.networks.distribution import Distribution
 from mapdag.networks.divergence import kl_divergence
 from mapdag.networks.em import EM, fit_em
 from mapdag.networks.estimation import fit
+from mapdag.networks.imputation import Imputation, impute
 from mapdag.networks.network import BayesianNetwork
 from mapdag.networks.probabilities import CPT
 
@@ -20,8 +21,10 @@ __all__ = [
     "BayesianNetwork",
     "Distribution",
     "Explanation",
+    "Imputation",
     "Marginals",
     "fit",
     "fit_em",
+    "impute",
     "kl_divergence",
 ]
