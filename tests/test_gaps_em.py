@@ -164,3 +164,32 @@ def test_options_are_checked(asia, options, message):
 def test_scores_of_whole_rows_say_that_soft_counts_are_none(asia):
     with pytest.raises(DataError, match="whole counts"):
         md.structural_em(asia[2], "fNML")
+
+
+# Downstream -----------------------------------------------------------------------------------------------------------
+
+
+def test_cross_validation_judges_held_out_rows_by_what_is_known(asia):
+    data = asia[2].take(range(300))
+    found = md.cross_validate(data, ["MU(c=1)+PNAL", "U+PNAL(k=1)"], folds=3)
+    rest = md.cross_validate(data, ["BDeu(1)"], folds=3, em=True)
+    assert np.isfinite(found.log_likelihood).all()
+    assert np.isfinite(rest.log_likelihood).all()
+    assert rest.per_row[0] > found.per_row[1]  # nothing is learned under so large a penalty
+
+
+def test_bootstrap_takes_gaps_with_and_without_em(asia):
+    data = asia[2].take(range(300))
+    for found in (md.bootstrap(data, "PNAL", R=4), md.bootstrap(data, "BDeu(1)", R=2, em=True)):
+        assert found.strength.max() == 1.0
+    with pytest.raises(DataError, match="needs complete rows"):
+        md.bootstrap(data, "BDeu(1)", R=2)
+
+
+def test_pnal_results_report_fit_and_tell_thin_families(asia, tmp_path):
+    found = md.learn(asia[2], "PNAL")
+    found.report(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert "rows have gaps" in page
+    assert "estimated by EM" in page
+    assert found.fit() == md.fit(found.dag, asia[2])

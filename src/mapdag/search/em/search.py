@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from mapdag.search.frame.result import Stopped
 
 _EM_STEPS, _EM_TOLERANCE = 10, 1e-4  # of the probabilities of each graph
+DRAWS, STEPS = 16, 20
 _SLACK = 1e-9  # relative: what rounding may take off a score
 
 
@@ -93,9 +94,9 @@ def structural_em(
     objective: Goal = DEFAULT,
     *,
     impute: Literal["soft", "hard"] = "soft",
-    draws: int = 16,
+    draws: int = DRAWS,
     starts: int = 1,
-    max_steps: int = 20,
+    max_steps: int = STEPS,
     **options: Unpack[LearnOptions],
 ) -> EMResult:
     """Learn a graph from data with gaps under any objective (Friedman 1998).
@@ -147,9 +148,28 @@ def structural_em(
     if draws & (draws - 1):
         raise ParameterError(f"draws must be a power of two, got {draws}")
     goal = parse(objective)
-    plan = Plan.make(**{"search": "hc", **searching})
+    plan = em_plan(**searching)
     table = as_dataset(data, **reading)
     plan.check(table.names, [goal])
+    return learn_by_em(plan, table, goal, impute=impute, draws=draws, starts=starts, max_steps=max_steps)
+
+
+def em_plan(**options: Any) -> Plan:
+    """Check the options of the search in each step, hill climbing unless they say otherwise."""
+    return Plan.make(**{"search": "hc", **options})
+
+
+def learn_by_em(
+    plan: Plan,
+    table: Dataset,
+    goal: Objective,
+    *,
+    impute: str = "soft",
+    draws: int = DRAWS,
+    starts: int = 1,
+    max_steps: int = STEPS,
+) -> EMResult:
+    """Do as `structural_em` does, by a plan, options and constraints being checked."""
     arranged, alike = plan.arrange(table)
     run = _Run(arranged, goal, replace(plan, order="columns"), impute, draws, max_steps)
     found = run.best(starts)
