@@ -12,7 +12,6 @@ from mapdag.data import ReadingOptions
 from mapdag.errors import ParameterError
 from mapdag.networks.cpts import Floats, check_size
 from mapdag.networks.estimation import posterior_means
-from mapdag.networks.gaps import codes_with_gaps, expect
 from mapdag.networks.inputs import needed_columns
 from mapdag.networks.network import BayesianNetwork
 from mapdag.public import public
@@ -130,6 +129,8 @@ def fit_em(
 
 def _iterate(network: BayesianNetwork, table: Dataset, alpha: float, max_iter: int, least: float, threads: int) -> EM:
     """Go from network to network until an iteration brings less than this."""
+    from mapdag.networks.gaps import codes_with_gaps, expect
+
     codes = codes_with_gaps(network, table)
     weights = np.ones(table.n_rows) if table.weights is None else table.weights.astype(np.float64)
     counts, log = expect(network, codes, weights, threads)

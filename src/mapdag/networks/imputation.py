@@ -12,11 +12,7 @@ from mapdag.checks import check_whole
 from mapdag.data import Dataset
 from mapdag.data.problems import rows_text
 from mapdag.errors import NetworkError, ParameterError
-from mapdag.networks.draws import key_of
-from mapdag.networks.gaps import fill, log_known
 from mapdag.networks.inputs import readable_again, rows_as_evidence
-from mapdag.networks.prediction import predict_proba
-from mapdag.networks.propagation import first_best
 from mapdag.public import public
 from mapdag.tables import Column, Table, Tabular
 from mapdag.wording import plural
@@ -55,6 +51,8 @@ class Imputation(Tabular):
     @cached_property
     def probabilities(self) -> Mapping[str, Floats]:
         """For each column that has gaps, the distribution of each of them given what is known, in the order of rows."""
+        from mapdag.networks.prediction import predict_proba
+
         found = {}
         for name in self.incomplete.gaps.missing:
             rows = self.incomplete.take(~self._known(name))
@@ -150,6 +148,9 @@ def impute(
       2  smoke   no          0.5238
       2  either  no          0.9896
     """
+    from mapdag.networks.draws import key_of
+    from mapdag.networks.gaps import fill, log_known
+
     if how not in {"joint", "marginal", "draw"}:
         raise ParameterError(f"how must be 'joint', 'marginal' or 'draw', got {how!r}")
     check_whole("draws", draws, least=1)
@@ -194,6 +195,8 @@ def _evidence(network: BayesianNetwork, data: Any) -> tuple[Codes, Dataset]:
 
 def _marginal(network: BayesianNetwork, codes: Codes, incomplete: Dataset) -> Codes:
     """Fill each gap by its own most probable level."""
+    from mapdag.networks.propagation import first_best
+
     found = codes.copy()
     asked = Imputation(incomplete, (), incomplete, network)
     for name, distribution in asked.probabilities.items():
