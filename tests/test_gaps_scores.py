@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests import naive
+from tests.golden_data import dataset, figures
 from tests.strategies import data_with_gaps, with_gaps
 
 import mapdag as md
@@ -71,6 +72,19 @@ def test_large_tables_agree_with_the_formula_in_every_way(network):
         scores = FamilyScores(data, [md.PNAL()], backend=backend, threads=threads)
         for child, parents in families:
             assert scores.family(child, parents)[0] == pytest.approx(expected(data, child, parents, k), rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["asia_1000", "child_1150", "alarm_509", "insurance_1000"])
+def test_figures_of_the_reference_data_stay(name):
+    golden, full = figures("node_average"), dataset(name)
+    gone = np.random.default_rng(golden["seed"]).random((full.n_rows, full.n_columns)) < golden["share"]
+    codes = np.where(gone, -1, full.codes.T.astype(int))
+    data = md.Dataset.from_codes(codes, names=full.names, levels=dict(full.levels), gap=-1)
+    for known in golden["sets"][name].values():
+        dag = md.DAG(data.names, [tuple(arc) for arc in known["arcs"]])
+        for goal in ("NAL", "PNAL"):
+            found = np.array(list(md.score(dag, data, goal).by_node.values())) / data.n_rows
+            assert found == pytest.approx(np.array(known[goal.lower()], dtype=float), rel=1e-12)
 
 
 def test_without_gaps_they_are_the_penalised_likelihoods():
