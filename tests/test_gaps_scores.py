@@ -161,10 +161,29 @@ def test_notation_reads_and_writes_them():
 
 def test_constraints_and_support_hold_with_gaps():
     data = holes(md.network("asia").sample(300, seed=3), 0.3, seed=3)
-    rules = md.Constraints(required=[("asia", "xray")], forbidden=[("smoke", "lung"), ("lung", "smoke")])
+    rules = {"required": [("asia", "xray")], "forbidden": [("smoke", "lung"), ("lung", "smoke")]}
     for search in ("orders", "hc", "exact"):
-        found = md.learn(data, "Support(5)+MaxParents(2)+PNAL(k=1e-9)", search=search, constraints=rules)
+        found = md.learn(data, "Support(5)+MaxParents(2)+PNAL(k=1e-9)", search=search, **rules)
         assert found.dag.has_arc("asia", "xray")
         assert not {("smoke", "lung"), ("lung", "smoke")} & set(found.dag.arcs)
         assert max(len(found.dag.parents(node)) for node in found.dag.nodes) <= 2
         assert not found.thin
+
+
+def test_threads_that_share_blocks_of_rows_count_gaps_as_one_does(monkeypatch):
+    from mapdag.families import crew
+
+    monkeypatch.setattr(crew, "WORTH", 0.0)
+    monkeypatch.setattr(crew, "PIECE", 1.0)
+    monkeypatch.setattr(crew, "BLOCK", 8)
+    data = holes(md.network("alarm").sample(5000, seed=1), 0.2, seed=2)
+    every = range(data.n_columns)
+    one, two = (FamilyScores(data, [md.PNAL()], threads=threads) for threads in (1, 2))
+    for child, parents in ((0, ()), (3, (4,)), (5, (6, 7)), (1, (2, 3, 4)), (8, (9, 10, 11, 12))):
+        candidates = [i for i in every if i not in (child, *parents)]
+        assert np.array_equal(one.extensions(child, parents, candidates), two.extensions(child, parents, candidates))
+    wide = one.extensions(8, (9, 10, 11, 12), [13, 14])[0]
+    rows, k = as_rows(data), data.total**-0.25 / data.n_columns
+    for score, extra in zip(wide, (13, 14), strict=True):
+        expected_score = data.total * naive.node_average(rows, 8, [9, 10, 11, 12, extra], data.cards.tolist(), k)
+        assert score == pytest.approx(expected_score, rel=1e-12)

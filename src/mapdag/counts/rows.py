@@ -27,6 +27,7 @@ from mapdag.kernels import (
     no_counts,
     no_ints,
     no_ranks,
+    part,
 )
 
 _GAP = np.uint32(0xFFFFFFFF)  # instead of a cell, while rows are numbered
@@ -111,6 +112,15 @@ def _split(ids: RowNumbers, size: int, codes: Codes, r: int) -> int:
     return count
 
 
+@part
+def _add_digit(ids: RowNumbers, codes: Codes, r: int) -> None:
+    """Add a digit to the number of each row's cell; `_GAP` where the row lacks it, or another one."""
+    for row in range(len(ids)):
+        code = np.uint32(codes[row])
+        cell = ids[row] * r + code
+        ids[row] = _GAP if (code == r) | (ids[row] == _GAP) else cell
+
+
 @inner
 def _combine(codes: Codes, family: Ints, cards: Ints, ids: RowNumbers, rank: RowNumbers) -> Cells:
     """Find the cell of each row among all declared ones, which `rank` has room for, and number those that occur.
@@ -119,11 +129,7 @@ def _combine(codes: Codes, family: Ints, cards: Ints, ids: RowNumbers, rank: Row
     """
     dense = np.uint32(len(rank) - 1)
     for i in range(len(family)):
-        column, r = codes[family[i]], np.uint32(cards[family[i]])
-        for row in range(len(ids)):
-            code = np.uint32(column[row])
-            cell = ids[row] * r + code
-            ids[row] = _GAP if (code == r) | (ids[row] == _GAP) else cell
+        _add_digit(ids, codes[family[i]], np.uint32(cards[family[i]]))
     for row in range(len(ids)):
         ids[row] = min(ids[row], dense)
         rank[ids[row]] = 1
@@ -189,10 +195,26 @@ def sort_rows(ids: RowNumbers, n_cells: int) -> RowOrder:
     return RowOrder(order, ends)
 
 
+@part
+def cells_of_rows(codes: Codes, family: Ints, cards: Ints, first: int, last: int) -> RowNumbers:
+    """Cell of the family that each of some rows falls into, among all that are declared; their number for gaps."""
+    ids = no_ranks(last - first)
+    dense = np.uint32(1)
+    for member in family:
+        x, r = codes[member, first:last], np.uint32(cards[member])
+        dense *= r
+        _add_digit(ids, x, r)
+    for row in range(len(ids)):
+        ids[row] = min(ids[row], dense)
+    return ids
+
+
 @inner
-def _tabulate_four(ids: RowNumbers, codes: Codes, four: Ints, cards: Ints, starts: Ints, cells: Counts) -> None:
+def _tabulate_four(
+    ids: RowNumbers, codes: Codes, first: int, four: Ints, cards: Ints, starts: Ints, cells: Counts
+) -> None:
     """Count four candidates at a time into full tables that begin at `starts`."""
-    a, b, c, d = codes[four[0]], codes[four[1]], codes[four[2]], codes[four[3]]
+    a, b, c, d = codes[four[0], first:], codes[four[1], first:], codes[four[2], first:], codes[four[3], first:]
     ra, rb = np.uint64(cards[four[0]]), np.uint64(cards[four[1]])
     rc, rd = np.uint64(cards[four[2]]), np.uint64(cards[four[3]])
     sa, sb, sc, sd = np.uint64(starts[0]), np.uint64(starts[1]), np.uint64(starts[2]), np.uint64(starts[3])
@@ -205,13 +227,15 @@ def _tabulate_four(ids: RowNumbers, codes: Codes, four: Ints, cards: Ints, start
 
 
 @inner
-def add_tables(ids: RowNumbers, codes: Codes, candidates: Ints, cards: Ints, starts: Ints, cells: Counts) -> None:
-    """Add rows, numbered by cell, to full tables (cell, level of the candidate) that begin at `starts`."""
+def add_tables(
+    ids: RowNumbers, codes: Codes, first: int, candidates: Ints, cards: Ints, starts: Ints, cells: Counts
+) -> None:
+    """Add rows from `first` on, numbered by cell, to full tables (cell, candidate's level) that begin at `starts`."""
     n_tables = len(candidates)
     for t in range(0, n_tables - 3, 4):
-        _tabulate_four(ids, codes, candidates[t : t + 4], cards, starts[t : t + 4], cells)
+        _tabulate_four(ids, codes, first, candidates[t : t + 4], cards, starts[t : t + 4], cells)
     for t in range(n_tables // 4 * 4, n_tables):
-        x, start, r = codes[candidates[t]], np.uint64(starts[t]), np.uint64(cards[candidates[t]])
+        x, start, r = codes[candidates[t], first:], np.uint64(starts[t]), np.uint64(cards[candidates[t]])
         for row in range(len(ids)):
             cells[start + np.uint64(ids[row]) * r + np.uint64(x[row])] += 1
 
@@ -235,7 +259,7 @@ def tabulate(codes: Codes, numbered: Cells, candidates: Ints, cards: Ints, width
         levels += widths[candidates[t]]
     cells = no_counts(size)
     totals = no_counts(len(configuration_ends) * levels)
-    add_tables(ids, codes, candidates, widths, starts, cells)
+    add_tables(ids, codes, 0, candidates, widths, starts, cells)
     place = 0
     for t in range(n_tables):
         r = widths[candidates[t]]
