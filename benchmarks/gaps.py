@@ -12,6 +12,7 @@ import time
 from collections import defaultdict
 from concurrent.futures import ProcessPoolExecutor
 from importlib.util import find_spec
+from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,7 @@ OBJECTIVE, TEST_ROWS = os.environ.get("BENCH_OBJECTIVE", "BIC"), 5_000
 _AWAY = (0.2, 1.8)  # how often a cell is missing, as a multiple of the share, in either half of what decides
 
 Case = tuple[str, int, float, str, int]
+Found = dict[Case, list[tuple[float, float, float, float]]]
 
 
 def with_gaps(full: Any, share: float, mechanism: str, seed: int) -> Any:
@@ -134,7 +136,9 @@ def _cases(settings: Settings) -> list[Case]:
     if settings.quick:
         return [("asia", 500, share, mechanism, 1) for share in (0.1, 0.4) for mechanism in MECHANISMS]
     seeds = range(1, int(os.environ.get("BENCH_SEEDS", "3")) + 1)
-    cases = [*itertools.product(NETWORKS, SIZES, SHARES, MECHANISMS, seeds)]
+    names = os.environ.get("BENCH_NETWORKS", ",".join(NETWORKS)).split(",")
+    sizes = [int(n) for n in os.environ.get("BENCH_ROWS", ",".join(map(str, SIZES))).split(",")]
+    cases = [*itertools.product(names, sizes, SHARES, MECHANISMS, seeds)]
     # The long ones first, so that all are done at about the same time.
     return sorted(cases, key=lambda case: -case[1] * case[2] * (1 + NETWORKS.index(case[0])))
 
@@ -149,6 +153,8 @@ def measure(settings: Settings) -> tuple[list[Table], list[Target], Any]:
             if len(found) % 50 == 0:
                 progress(f"{len(found)} of {len(cases)}")
         tables = [*_recovery(found), _by_network(found)]
+        if not settings.quick:
+            draw(found, settings.out / "gaps")
         if find_spec("sklearn"):
             some = [case for case in cases if case[1] == min(2_000, cases[0][1]) and case[4] == 1]
             tables.append(_imputation(dict(zip(some, pool.map(filled, some), strict=True))))
@@ -156,7 +162,7 @@ def measure(settings: Settings) -> tuple[list[Table], list[Target], Any]:
     return tables, [], raw
 
 
-def _recovery(found: dict[Case, list[tuple[float, float, float, float]]]) -> list[Table]:
+def _recovery(found: Found) -> list[Table]:
     """SHD and loss beyond that of the complete data, by mechanism and share."""
     tables = []
     for at, (title, note) in enumerate(
@@ -175,7 +181,7 @@ def _recovery(found: dict[Case, list[tuple[float, float, float, float]]]) -> lis
     return tables
 
 
-def _by_network(found: dict[Case, list[tuple[float, float, float, float]]]) -> Table:
+def _by_network(found: Found) -> Table:
     groups: dict[tuple[str, int], list[list[float]]] = defaultdict(list)
     for (name, n, _, _, _), figures in found.items():
         groups[name, n].append([*(each[0] for each in figures), *(each[3] for each in figures[3:])])
@@ -183,6 +189,33 @@ def _by_network(found: dict[Case, list[tuple[float, float, float, float]]]) -> T
     order = sorted(rows, key=lambda row: (NETWORKS.index(row[0]), row[1]))
     heads = ("network", "rows", *METHODS, *(f"{method}, s" for method in METHODS[3:]))
     return Table("By network", heads, tuple(order), "SHD, means over shares and mechanisms; and seconds on one core.")
+
+
+def draw(found: Found, path: Path) -> None:
+    """Draw what each method loses by share of gaps, a panel for each mechanism; as SVG."""
+    from mapdag.plots.figures import BLUE, GREEN, GREY, ORANGE, PURPLE, panels, save, style
+
+    colours = dict(zip(METHODS[1:], (GREY, ORANGE, PURPLE, GREEN, BLUE), strict=True))
+    with style():
+        figure, axes = panels(len(MECHANISMS))
+        for panel, mechanism in zip(axes, MECHANISMS, strict=True):
+            shares = sorted({case[2] for case in found if case[3] == mechanism})
+            for at, method in enumerate(METHODS[1:], start=1):
+                lost = [
+                    fmean(
+                        figures[at][1] - figures[0][1]
+                        for case, figures in found.items()
+                        if case[2] == share and case[3] == mechanism
+                    )
+                    for share in shares
+                ]
+                panel.plot([100 * share for share in shares], lost, "o-", color=colours[method], label=method)
+            panel.set_title(mechanism)
+            panel.set_xlabel("gaps, % of cells")
+            panel.set_ylim(0, 2)
+        axes[0].set_ylabel("loss beyond complete data, nats per row")
+        axes[0].legend()
+    save(figure, path, formats=("svg",))
 
 
 def _imputation(found: dict[Case, list[float]]) -> Table:

@@ -152,6 +152,12 @@ def test_scores_that_need_complete_rows_say_so_and_what_to_do(goal):
         md.learn(data, goal)
 
 
+def test_other_engines_refuse_gaps():
+    data = md.Dataset.from_codes([[0, -1], [1, 0], [0, 1]], names=["a", "b"], gap=-1)
+    with pytest.raises(md.errors.ParameterError, match='"cores" where data have gaps'):
+        md.learn(data, "PNAL", engine="blocks")
+
+
 def test_notation_reads_and_writes_them():
     assert str(md.parse("pnal(k=0.5)")) == "U+PNAL(k=0.5)"
     assert str(md.parse("MU+NAL")) == "MU(beta=0.5)+NAL"

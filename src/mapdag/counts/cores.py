@@ -59,6 +59,8 @@ class Counter(Engine):
         How many threads bring the rows into the form that is counted.
     """
 
+    counts_gaps = True
+
     def __init__(self, data: Dataset, *, backend: Backend = "auto", threads: int = 1) -> None:
         if backend not in ("auto", "bitsets", "tables", "sorted"):
             raise ParameterError(f"backend must be 'auto', 'bitsets', 'tables' or 'sorted', got {backend!r}")

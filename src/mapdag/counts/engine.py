@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from mapdag.errors import ParameterError
 
@@ -59,6 +59,9 @@ class Engine(ABC):
     fractions: int
     threads: int = 1
 
+    counts_gaps: ClassVar[bool] = False
+    """Whether rows may have gaps: those that lack a member of a family are then not in its table."""
+
     @property
     def n_nodes(self) -> int:
         """Number of variables."""
@@ -105,4 +108,6 @@ def make_engine(engine: str | Callable[[Dataset], Engine], data: Dataset) -> Eng
     made = found(data) if callable(found) else None
     if not isinstance(made, Engine):
         raise ParameterError(f"engine must be one of {', '.join(ENGINES)}, or make an Engine, got {engine!r}")
+    if data.has_gaps and not made.counts_gaps:
+        raise ParameterError(f'engine must be "cores" where data have gaps, got {engine!r}')
     return made

@@ -367,7 +367,7 @@ class Dataset(Tabular):
                 codes[position] = self.codes[position]
                 continue
             match = Matcher(merged[name])
-            recode = [*map(match, self.levels[name]), len(merged[name])]  # the last is for gaps
+            recode = [*map(match, self.levels[name]), *([len(merged[name])] if self.has_gaps else [])]
             lost = np.array([code is None for code in recode])[self.codes[position]]
             if lost.any():
                 first = self.levels[name][self.codes[position][lost][0]]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from mapdag.contracts import Objective
     from mapdag.data import Dataset
     from mapdag.graphs import DAG
-    from mapdag.networks import BayesianNetwork
+    from mapdag.networks import EM, BayesianNetwork
     from mapdag.objective import Goal
     from mapdag.search.frame.result import Stopped
 
@@ -237,6 +237,10 @@ class _Run:
             return best_completion(network, self.data, self._threads)
         return completions(network, self.data, self.draws, self.plan.options.seed, self._threads)
 
+    def _fitted(self, dag: DAG, alpha: float, start: BayesianNetwork | None) -> EM:
+        limits: dict[str, Any] = {"max_iter": _EM_STEPS, "tolerance": _EM_TOLERANCE, "threads": self._threads}
+        return fit_em(dag, self.data, alpha=alpha, start=start, **limits)
+
     def once(self, dag: DAG) -> EMResult:
         """Go from graph to graph until it stays the same, or has been there before."""
         alpha = float(getattr(self.objective.likelihood, "alpha", 1.0))
@@ -246,16 +250,14 @@ class _Run:
         best: EMResult | None = None
         ended: Stopped = "max_iter"
         for _ in range(self.max_steps):
-            fitted = fit_em(
-                dag,
-                self.data,
-                alpha=alpha,
-                start=start,
-                max_iter=_EM_STEPS,
-                tolerance=_EM_TOLERANCE,
-                threads=self._threads,
-            )
-            rows = self._completed(fitted.network)
+            try:
+                fitted = self._fitted(dag, alpha, start)
+                rows = self._completed(fitted.network)
+            except KeyboardInterrupt:
+                if best is None or not self.plan.options.catch_interrupt:
+                    raise
+                self.stopped = "interrupted"
+                break
             before = score(dag, rows, self.objective)
             learned = self._learn(rows, self.objective, dag)
             known = float(before) - fitted.network.log_likelihood(rows) + fitted.log_likelihood
