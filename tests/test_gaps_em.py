@@ -23,13 +23,16 @@ def asia():
     return net, net.sample(1000, seed=1), with_holes(net.sample(1000, seed=1), 0.2, seed=2)
 
 
+def never_falls(found):
+    return all(step.after >= step.before - 1e-9 * abs(step.before) for step in found.steps)
+
+
 @pytest.mark.parametrize("objective", ["MU(c=1)+BDs(1)", "BDeu(10)", "BIC", "K2", "U+eBIC"])
 def test_expected_scores_never_fall_under_any_objective(asia, objective):
     found = md.structural_em(asia[2], objective)
     assert found.converged
     assert found.steps
-    for step in found.steps:
-        assert step.after >= step.before
+    assert never_falls(found)
     assert found.score == pytest.approx(md.score(found.dag, found.data, objective), rel=1e-9)
     assert found.data.total == pytest.approx(1000)
     assert found.incomplete == asia[2]
@@ -99,7 +102,7 @@ def test_small_and_hostile_tables_are_learned_from(drawn):
     for how in ("soft", "hard"):
         found = md.structural_em(data, "BDeu(1)", impute=how)
         assert math.isfinite(found.score)
-        assert all(step.after >= step.before for step in found.steps)
+        assert never_falls(found)
 
 
 def test_constraints_hold_and_the_same_seed_gives_the_same(asia):

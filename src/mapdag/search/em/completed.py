@@ -26,6 +26,12 @@ def best_completion(network: BayesianNetwork, data: Dataset, threads: int) -> Da
     return _dataset(network, codes, data.weights)
 
 
+def drawn_completion(network: BayesianNetwork, data: Dataset, seed: int, threads: int) -> Dataset:
+    """Return the rows with their gaps filled at random, by what the network says of them."""
+    codes = fill(network, codes_with_gaps(network, data), draws=1, seed=seed, threads=threads)[0]
+    return _dataset(network, codes, data.weights)
+
+
 def completions(network: BayesianNetwork, data: Dataset, draws: int, seed: int, threads: int) -> Dataset:
     """Return the completions of all rows, weighted so that counts are expected counts.
 

@@ -15,7 +15,7 @@ from mapdag.networks.em import fit_em
 from mapdag.objective import DEFAULT, parse, score
 from mapdag.public import public
 from mapdag.scores import PNAL
-from mapdag.search.em.completed import best_completion, completions
+from mapdag.search.em.completed import best_completion, completions, drawn_completion
 from mapdag.search.frame.result import Result
 from mapdag.search.plan import LearnOptions, Plan
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from mapdag.graphs import DAG
     from mapdag.networks import EM, BayesianNetwork
     from mapdag.objective import Goal
-    from mapdag.search.frame.result import Stopped
+    from mapdag.search.frame.result import Move, Stopped
 
 _EM_STEPS, _EM_TOLERANCE = 10, 1e-4  # of the probabilities of each graph
 DRAWS, STEPS = 16, 20
@@ -42,7 +42,7 @@ class EMStep:
     ----------
     before, after : float
         Expected score, on the rows as the network before completes them, of the graph before and of the one that was
-        learned from them: it never falls.
+        learned from them: it never falls, but for rounding.
     score : float
         Score of the graph before, for what is known (Cheeseman and Stutz 1996): the expected score, less the
         log-likelihood of the completed rows, plus that of what is known.
@@ -136,7 +136,7 @@ def structural_em(
     >>> rows = md.network("asia").sample(500, seed=1).to_pandas()
     >>> rows.loc[::3, "lung"] = None
     >>> found = md.structural_em(rows, "BDeu(1)", missing="keep", levels=dict(md.network("asia").levels))
-    >>> found.converged, found.steps[-1].after >= found.steps[-1].before
+    >>> found.converged, found.network.dag == found.dag
     (True, True)
     """
     reading, searching = split_options(options)
@@ -213,7 +213,7 @@ class _Run:
         from mapdag.graphs import DAG
 
         alone = fit_em(DAG(self.data.names), self.data, max_iter=1).network
-        drawn = completions(alone, self.data, 1, self.plan.options.seed + number, self._threads)
+        drawn = drawn_completion(alone, self.data, self.plan.options.seed + number, self._threads)
         return self._learn(drawn, self.objective, None).dag
 
     @property
@@ -246,6 +246,8 @@ class _Run:
         alpha = float(getattr(self.objective.likelihood, "alpha", 1.0))
         start: BayesianNetwork | None = None
         steps: list[EMStep] = []
+        moves: list[Move] = []  # that led to the graph
+        families = 0
         met = {frozenset(dag.arcs)}
         best: EMResult | None = None
         ended: Stopped = "max_iter"
@@ -261,10 +263,11 @@ class _Run:
             before = score(dag, rows, self.objective)
             learned = self._learn(rows, self.objective, dag)
             known = float(before) - fitted.network.log_likelihood(rows) + fitted.log_likelihood
-            after = max(learned.score, float(before))
-            steps.append(EMStep(float(before), after, known, fitted.log_likelihood, learned.dag.n_arcs))
+            families += learned.families
+            steps.append(EMStep(float(before), learned.score, known, fitted.log_likelihood, learned.dag.n_arcs))
             if best is None or known > best.observed_score:
-                best = self._result(replace(learned, dag=dag), before, fitted.network, rows, known)
+                here = replace(learned, dag=dag, trace=tuple(moves), families=families)
+                best = self._result(here, before, fitted.network, rows, known)
             gained = learned.score - float(before) > _SLACK * abs(float(before))
             graph = frozenset(learned.dag.arcs)
             if not gained or graph in met or not math.isfinite(learned.score):
@@ -273,6 +276,7 @@ class _Run:
             if self.stopped in {"time_limit", "interrupted"}:
                 break
             met.add(graph)
+            moves += learned.trace
             dag = learned.dag
             start = fit(dag, rows, alpha=alpha)
         assert best is not None
