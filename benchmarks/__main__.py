@@ -27,8 +27,10 @@ LONG = (
     "gaps",
     "inference",
     "cores",
+    "gpu",
     "scan",
     "search",
+    "column_orders",
     "workers",
 )
 KNOWN = (*SCRIPTS, *LONG)

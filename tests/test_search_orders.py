@@ -88,6 +88,13 @@ def test_rows_may_be_counted_instead_of_repeated():
     assert [counted.names[i] for i in canonical_order(counted).columns] == order
 
 
+@pytest.mark.parametrize("threads", [2, 3, 7])
+def test_threads_leave_the_order_of_the_columns_alone(threads, monkeypatch):
+    monkeypatch.setattr("mapdag.search.canonical.columns._WORTH_A_THREAD", 1)
+    for data in (md.network("alarm").sample(1000, seed=1), md.network("asia").sample(4, seed=1)):
+        assert canonical_order(data, threads=threads) == canonical_order(data)
+
+
 def with_a_copy(data):
     levels = {**data.levels, "copy": data.levels[data.names[2]]}
     return md.Dataset((*data.names, "copy"), levels, np.vstack([data.codes, 1 - data.codes[2]]))

@@ -217,6 +217,9 @@ def search_options(  # noqa: PLR0917 - same
     restarts: Annotated[int, option("--restarts", "R", "Random restarts of hill climbing.")] = 0,
     time_limit: Annotated[float | None, option("--time-limit", "S", "Seconds; then the best graph so far.")] = None,
     threads: Annotated[int | None, option("--threads", "T", "Threads; all cores unless given.")] = None,
+    device: Annotated[
+        str, option("--device", "NAME", "Where rows are counted: cpu, cuda (an NVIDIA GPU) or auto.")
+    ] = "cpu",
     seed: Seed = 0,
 ) -> SearchFor:
     """Make the function that gives the options of `mapdag.learn` for a table."""
@@ -233,6 +236,7 @@ def search_options(  # noqa: PLR0917 - same
             "max_iter": max_iter,
             "time_limit": time_limit,
             "threads": threads,
+            "device": device,
             "seed": seed,
         }
         special = {"effort": effort, "restarts": restarts or None}  # which not every search takes

@@ -42,6 +42,7 @@ def run(  # noqa: PLR0917 - typer calls it by keyword
     out: Annotated[str, option("--out", "DIR", "Where the results go.")],
     workers: Annotated[int | None, option("--workers", "N", "Processes; all cores unless given.")] = None,
     scheduler: Scheduler = None,
+    device: Annotated[str, option("--device", "NAME", "Where rows are counted: cpu, cuda or auto.")] = "cpu",
     time_limit: Annotated[float | None, option("--time-limit", "SECONDS", "Begin no new cell after that.")] = None,
     grace: Annotated[float, option("--grace", "SECONDS", "For cells in flight at the time limit.")] = 10.0,
     order: Annotated[str, option("--order", "HOW", "What comes first: cheapest or longest.")] = "cheapest",
@@ -76,6 +77,7 @@ def run(  # noqa: PLR0917 - typer calls it by keyword
             out,
             workers=workers,
             cluster=scheduler,
+            device=device,
             time_limit=time_limit,
             order=order,  # type: ignore[arg-type]  # checked there
             fresh=fresh,
@@ -148,10 +150,11 @@ def report(
     """
     from dataclasses import replace
 
+    from mapdag.paper.claims import RESAMPLES
     from mapdag.paper.report import make_report, render_report
 
     check_page(html)
-    found = make_report(directory)
+    found = make_report(directory, resamples=0 if compare else RESAMPLES)
     arms = tuple(
         arm for arm in found.arms if columns in (None, arm.panel.columns) and search in (None, arm.panel.search)
     )

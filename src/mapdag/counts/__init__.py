@@ -2,7 +2,8 @@
 
 `engine` says what a counting engine promises and which ones there are; `cores` counts on this machine, by `bitsets` or
 by `rows`, as `choice` decides. For rows that come in blocks, `agenda` says what to count in which pass over them,
-`passes` makes one, `blocks` has its kernels, and `summed` the engines. Graphs and scores are unknown here.
+`passes` makes one, `blocks` has its kernels, and `summed` the engines. `device/` counts on a GPU. Graphs and scores are
+unknown here.
 """
 
 from mapdag.counts.cores import Backend, Counter

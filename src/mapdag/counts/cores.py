@@ -7,14 +7,13 @@ stays light.
 
 from __future__ import annotations
 
-import math
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from mapdag.counts.engine import Engine, Request
-from mapdag.counts.table import Counted, CountTable, TableBatch, declared, merge_counts
+from mapdag.counts.table import Counted, CountTable, TableBatch, merge_counts
 from mapdag.counts.threads import helped
 from mapdag.errors import ParameterError
 
@@ -77,9 +76,6 @@ class Counter(Engine):
         # Rows that all weigh the same are counted as if they had no weights; the counts are then multiplied.
         self._same = self.weights is not None and self.n_rows > 0 and bool((self.weights == self.weights[0]).all())
         self.fractions = self.n_rows if self.weights is not None and self.weights.dtype.kind == "f" else 0
-        values, self.card_index = np.unique(self.cards, return_inverse=True)
-        self.card_values = values.astype(np.float64)
-        self._declared: dict[int, tuple[Floats, Floats]] = {}
 
     @property
     def is_compiled(self) -> bool:
@@ -108,10 +104,6 @@ class Counter(Engine):
 
         return int(getattr(choice, self._backend.upper()))
 
-    def configurations(self, parents: Sequence[int]) -> int:
-        """Return how many configurations of these parents are declared."""
-        return math.prod(int(self.cards[p]) for p in parents)
-
     def observed(self, parents: Sequence[int]) -> int:
         """Return how many configurations of these parents occur."""
         from mapdag.counts import rows
@@ -119,16 +111,6 @@ class Counter(Engine):
         if not parents or self.n_rows == 0:
             return 1 if self.n_rows else 0
         return rows.number_rows(self.codes, np.array(parents, dtype=np.int64), self.cards).n_cells
-
-    def declared(self, parents: Sequence[int]) -> tuple[Floats, Floats]:
-        """Declared configurations of these parents and one more with the i-th number of levels, and their logs.
-
-        Whole numbers until the end, so that the order of the parents leaves no trace.
-        """
-        q = self.configurations(parents)
-        if q not in self._declared:
-            self._declared[q] = declared([q * int(r) for r in self.card_values])
-        return self._declared[q]
 
     def tables(self, requests: Sequence[Request]) -> list[TableBatch]:
         """Count every family of some requests: a batch of tables for each, positive counts only.

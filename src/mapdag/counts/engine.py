@@ -7,16 +7,20 @@ one file and one line in `ENGINES`; `docs/extend.md` has a worked example.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
+from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
+import numpy as np
+
+from mapdag.counts.table import declared
 from mapdag.errors import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from mapdag.counts.table import CountTable, TableBatch
@@ -71,6 +75,34 @@ class Engine(ABC):
     def is_compiled(self) -> bool:
         """Whether compiled code may count by itself, from `Rows`, without asking here; only a `Counter` may say so."""
         return False
+
+    @cached_property
+    def card_values(self) -> NDArray[np.float64]:
+        """Different numbers of levels, ascending."""
+        return np.unique(self.cards).astype(np.float64)
+
+    @cached_property
+    def card_index(self) -> NDArray[np.int64]:
+        """Which of them each variable has."""
+        return np.searchsorted(self.card_values, self.cards)
+
+    def configurations(self, parents: Sequence[int]) -> int:
+        """Return how many configurations of these parents are declared."""
+        return math.prod(int(self.cards[p]) for p in parents)
+
+    def declared(self, parents: Sequence[int]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Declared configurations of these parents and one more with the i-th number of levels, and their logs.
+
+        Whole numbers until the end, so that the order of the parents leaves no trace.
+        """
+        q = self.configurations(parents)
+        if q not in self._declared:
+            self._declared[q] = declared([q * int(r) for r in self.card_values])
+        return self._declared[q]
+
+    @cached_property
+    def _declared(self) -> dict[int, tuple[NDArray[np.float64], NDArray[np.float64]]]:
+        return {}
 
     @abstractmethod
     def tables(self, requests: Sequence[Request]) -> list[TableBatch]:

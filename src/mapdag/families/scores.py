@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mapdag.counts import Backend, Counter, Engine, Request, make_engine
+from mapdag.counts.device.engine import DeviceEngine
+from mapdag.counts.device.plan import families_of
 from mapdag.counts.threads import pool
 from mapdag.data.gaps import refuse_gaps
 from mapdag.errors import DataError, ParameterError
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from mapdag.counts import CountTable
     from mapdag.data import Dataset
     from mapdag.families.crew import Crew
+    from mapdag.families.device import DeviceScores
     from mapdag.families.fused import Declared, Inputs
     from mapdag.recipes import Recipes
     from mapdag.terms.formulas import Terms
@@ -99,6 +102,7 @@ class FamilyScores:
         self._recipes = [recipe for recipe in recipes if recipe is not None]
         self.threads = threads
         self._names = data.names
+        self._data = data
         self._helpers, self._ticket = 0, 1
         self._lock = threading.Lock()
 
@@ -106,6 +110,11 @@ class FamilyScores:
     def is_compiled(self) -> bool:
         """Whether every request is one call of a kernel."""
         return self.engine.is_compiled and not self._from_tables
+
+    @property
+    def device(self) -> str:
+        """Who counts: "cpu", or the name of a GPU."""
+        return self.engine.device.name if isinstance(self.engine, DeviceEngine) else "cpu"
 
     def inputs(self, crew: Crew | None = None) -> Inputs:
         """Return what compiled callers take to count and score, or to know that they must ask here.
@@ -117,12 +126,10 @@ class FamilyScores:
         engine = self.engine
         if not self.is_compiled:
             rows, way = no_rows(engine.cards, getattr(engine, "codes", None)), 0
-            levels, index = np.unique(engine.cards, return_inverse=True)
-            values = levels.astype(np.float64)
         else:
             assert isinstance(engine, Counter)
-            rows, way, values, index = engine.rows, engine.way, engine.card_values, engine.card_index
-        known = rows, self.recipes, self.terms, way, values, index
+            rows, way = engine.rows, engine.way
+        known = rows, self.recipes, self.terms, way, engine.card_values, engine.card_index
         found = Inputs(*known, 0, 0, 0, 0, crew or self._nobody, asks=not self.is_compiled)
         return found if found.asks else self._with_addresses(found, shared=crew is not None)
 
@@ -274,11 +281,14 @@ class FamilyScores:
 
     def _by_tables(self, requests: Sequence[Request]) -> list[Floats]:
         """Score weighted rows, one's own likelihoods, or what other engines have counted."""
-        every = [np.empty((len(self.likelihoods), len(request.families()))) for request in requests]
-        if self._with_recipe:
+        every = [np.empty((len(self.likelihoods), families_of(request))) for request in requests]
+        asked = [i for i, scores in enumerate(every) if scores.shape[1]]
+        if self._with_recipe and isinstance(self.engine, DeviceEngine):
+            for i, scores in zip(asked, self._on_device(self.engine, [requests[i] for i in asked]), strict=True):
+                every[i][self._with_recipe] = scores
+        elif self._with_recipe:
             from mapdag.recipes import score_tables
 
-            asked = [i for i, scores in enumerate(every) if scores.shape[1]]
             for i, batch in zip(asked, self.engine.tables([requests[i] for i in asked]), strict=True):
                 every[i][self._with_recipe] = score_tables(batch, self.recipes, self.terms)
         if self._from_tables:
@@ -286,6 +296,30 @@ class FamilyScores:
                 for place, parents in enumerate(request.families()):
                     self._score_table(request.child, parents, scores[:, place])
         return every
+
+    def _on_device(self, engine: DeviceEngine, requests: Sequence[Request]) -> list[Floats]:
+        """Score what a device counts, and beside it what it does not, under the likelihoods that have a recipe."""
+        turns, elsewhere = engine.divide(requests)
+        answers = [np.empty((len(self._with_recipe), families_of(each))) for each in requests]
+        for turn in turns:
+            for (i, places), scores in zip(turn.places, self._there.scores(turn.requests, self.terms), strict=True):
+                answers[i][:, places] = scores
+        others = self._beside.scores(elsewhere.requests) if elsewhere.requests else []
+        for (i, places), scores in zip(elsewhere.places, others, strict=True):
+            answers[i][:, places] = scores
+        return answers
+
+    @cached_property
+    def _there(self) -> DeviceScores:
+        from mapdag.families.device import DeviceScores
+
+        assert isinstance(self.engine, DeviceEngine)
+        return DeviceScores(self.engine, self.recipes, self.terms)
+
+    @cached_property
+    def _beside(self) -> FamilyScores:
+        """Who scores what a device does not count."""
+        return FamilyScores(self._data, [self._criteria[i] for i in self._with_recipe], threads=self.threads)
 
     def _score_table(self, child: int, parents: Sequence[int], scores: Floats) -> None:
         """Score one family under the likelihoods that take a whole table."""

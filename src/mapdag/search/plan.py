@@ -58,6 +58,7 @@ class SearchOptions(ReadingOptions, total=False):
     start: DAG | None
     max_iter: int | None
     time_limit: float | None
+    device: str
     effort: float
     restarts: int
     perturb: int | None
@@ -116,7 +117,7 @@ class Plan:
             data = data.repeated()
         if self.order == "columns":
             return data, ()
-        found = canonical_order(data)
+        found = canonical_order(data, threads=self.options.n_threads)
         alike = tuple(tuple(data.names[i] for i in group) for group in found.alike)
         return data.select([data.names[i] for i in found.columns]), alike
 
@@ -213,6 +214,9 @@ def learn(
     engine : str or callable, optional
         Who counts: "cores", this machine, where the table is in memory; or another engine that was registered, or a
         function that makes one for a data set (`docs/extend.md`). The result does not depend on it.
+    device : {"cpu", "cuda", "auto"}
+        Where rows are counted and terms summed: "cuda" is an NVIDIA GPU (extra ``gpu``), "auto" one if there is one and
+        it is worth it; "cpu" unless given. The result, which says who it was, does not depend on it.
     progress : bool or callable
         True shows a bar while the search runs, in a terminal or a notebook; a function is called with a `Progress`
         after every step. Nothing is shown unless asked for.

@@ -45,12 +45,12 @@ class Executor(Protocol):
         ...
 
 
-def events_of(task: Task, stop: Callable[[], bool]) -> Iterator[Event]:
+def events_of(task: Task, stop: Callable[[], bool], device: str = "cpu") -> Iterator[Event]:
     """Do one task; rows come in batches."""
     rows: list[Row] = []
     failures: list[Failure] = []
     last = time.monotonic()
-    for news in do_task(task, stop):
+    for news in do_task(task, stop, device=device):
         if isinstance(news, Work):
             yield Event(task, tuple(rows), tuple(failures), work=news)
             return
@@ -64,9 +64,18 @@ def events_of(task: Task, stop: Callable[[], bool]) -> Iterator[Event]:
 
 
 class Serial:
-    """Does the tasks in this process, one after the other."""
+    """Does the tasks in this process, one after the other.
+
+    Parameters
+    ----------
+    device : {"cpu", "cuda", "auto"}
+        Where rows are counted, as in `mapdag.learn`.
+    """
 
     workers = 1
+
+    def __init__(self, device: str = "cpu") -> None:
+        self._device = device
 
     def run(self, tasks: Sequence[Task], stop: Callable[[], bool]) -> Iterator[Event]:
         """Do the tasks."""
@@ -74,7 +83,7 @@ class Serial:
             if stop():
                 return
             try:
-                yield from events_of(task, stop)
+                yield from events_of(task, stop, self._device)
             except Exception as error:  # noqa: BLE001 - one task must not end the others
                 yield Event(task, error=f"{type(error).__name__}: {error}")
 

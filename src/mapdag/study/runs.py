@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from mapdag.checks import check_positive
-from mapdag.errors import ParameterError
+from mapdag.counts.device.devices import check_device
+from mapdag.errors import ParameterError, Setting
 from mapdag.study.cells import Task, all_cells, missing_tasks
 from mapdag.study.design import Design, read_design
-from mapdag.study.executors import Event, Executor, make_executor
+from mapdag.study.executors import Event, Executor, Serial, make_executor
 from mapdag.study.progress import Progress, Tracker, cost, shares
 from mapdag.study.remote import Remote
 from mapdag.study.store import Store
@@ -68,6 +69,7 @@ def run(
     *,
     workers: int | None = None,
     cluster: Any = None,
+    device: str = "cpu",
     time_limit: float | None = None,
     order: Order = "cheapest",
     fresh: bool = False,
@@ -87,6 +89,8 @@ def run(
         Processes; as many as there are cores unless given. One means this process.
     cluster : optional
         Where to do it instead: the address of a scheduler of Dask, or a client of it. Results are written here.
+    device : {"cpu", "cuda", "auto"}
+        Where rows are counted, as in `mapdag.learn`; with a GPU, this process does one task after the other.
     time_limit : float, optional
         Seconds after which no new cell is begun.
     order : {"cheapest", "longest"}
@@ -123,6 +127,11 @@ def run(
     plans = {arm.search: plan_for(arm.search).search for arm in design.arms}  # also checks their options
     if workers is not None and cluster is not None:
         raise ParameterError("workers and cluster both say who does the tasks: give one of them")
+    check_device(device)
+    if device != "cpu":
+        if workers not in (None, 1) or cluster is not None:
+            raise ParameterError(Setting("device", device), " is for one process: leave out workers and cluster")
+        executor = executor or Serial(device)
     with ExitStack() as stack:
         if cluster is not None:
             from mapdag.cluster import connect

@@ -54,15 +54,18 @@ class Work:
     cells: int = 0
 
 
-def plan_for(search: Search) -> Plan:
-    """Options of `mapdag.learn` for a search; one thread, since there are as many workers as cores."""
-    options: dict[str, Any] = {**dict(search.options), "threads": 1, "catch_interrupt": False}
+def plan_for(search: Search, device: str = "cpu") -> Plan:
+    """Options of `mapdag.learn` for a search; one thread, as there are as many workers as cores, but for a device."""
+    threads = 1 if device == "cpu" else None
+    options: dict[str, Any] = {**dict(search.options), "threads": threads, "device": device, "catch_interrupt": False}
     if search.name is not None:
         options["search"] = search.name
     return Plan.make(**options)
 
 
-def do_task(task: Task, stop: Callable[[], bool] = lambda: False) -> Iterator[Row | Failure | Work]:
+def do_task(
+    task: Task, stop: Callable[[], bool] = lambda: False, *, device: str = "cpu"
+) -> Iterator[Row | Failure | Work]:
     """Yield a row for each cell of a task as soon as it is learned, and at the end where the time went.
 
     Parameters
@@ -70,6 +73,8 @@ def do_task(task: Task, stop: Callable[[], bool] = lambda: False) -> Iterator[Ro
     task : Task
     stop : callable
         Asked before each cell; once it says yes, the rest is left.
+    device : {"cpu", "cuda", "auto"}
+        Where rows are counted, as in `mapdag.learn`.
     """
     work = Work()
     cpu = time.process_time()
@@ -80,7 +85,7 @@ def do_task(task: Task, stop: Callable[[], bool] = lambda: False) -> Iterator[Ro
     table = sample.select(column_order(task, sample.names))
     work.sampling = time.perf_counter() - began
     judge = Judge(truth, sample)
-    for cell, learned in _learn_all(task, table, work):
+    for cell, learned in _learn_all(task, table, work, device):
         if isinstance(learned, Failure):
             yield learned
             continue
@@ -118,7 +123,7 @@ class _Learned:
     flag: str = ""
 
 
-def _learn_all(task: Task, table: Dataset, work: Work) -> Iterator[tuple[Cell, _Learned | Failure]]:
+def _learn_all(task: Task, table: Dataset, work: Work, device: str) -> Iterator[tuple[Cell, _Learned | Failure]]:
     plain = [at(goal, 1) for _, goals in task.work for goal in goals if not is_optimised(goal)]
     caches: dict[tuple[str, ...], FamilyCache] = {}
     results: dict[tuple[str, str], Result] = {}
@@ -130,8 +135,8 @@ def _learn_all(task: Task, table: Dataset, work: Work) -> Iterator[tuple[Cell, _
             try:
                 began = time.perf_counter()
                 if cache is None:
-                    cache = _shared(caches, plan_for(search), table, plain)
-                result = _search(at(goal, 1), cache, search)
+                    cache = _shared(caches, plan_for(search, device), table, plain)
+                result = _search(at(goal, 1), cache, plan_for(search, device))
                 seconds = time.perf_counter() - began
             except MapdagError as error:
                 yield cell, Failure(cell, str(error))
@@ -146,7 +151,7 @@ def _learn_all(task: Task, table: Dataset, work: Work) -> Iterator[tuple[Cell, _
             cell = task.cell(search, goal)
             known = results.get((search.label, str(at(goal, 1.0))))
             try:
-                yield cell, _optimise(goal, search, table, known)
+                yield cell, _optimise(goal, plan_for(search, device), table, known)
             except MapdagError as error:
                 yield cell, Failure(cell, str(error))
 
@@ -161,15 +166,13 @@ def _shared(
     return caches[data.names]
 
 
-def _search(objective: Objective, cache: FamilyCache, search: Search) -> Result:
-    plan = plan_for(search)
+def _search(objective: Objective, cache: FamilyCache, plan: Plan) -> Result:
     return SEARCHES[plan.search](objective, cache, plan.options, **plan.special)
 
 
-def _optimise(goal: str, search: Search, table: Dataset, known: Result | None) -> _Learned:
+def _optimise(goal: str, plan: Plan, table: Dataset, known: Result | None) -> _Learned:
     """Learn with Steck's optimal alpha, starting at 1; `known` is the result of that first round, if there is one."""
     began = time.perf_counter()
-    plan = plan_for(search)
     data, _ = plan.arrange(table)
     found: list[Result] = []
     families = 0
@@ -180,7 +183,7 @@ def _optimise(goal: str, search: Search, table: Dataset, known: Result | None) -
             found.append(known)
         else:
             objective = at(goal, alpha)
-            found.append(_search(objective, plan.options.make_cache(data, [objective]), search))
+            found.append(_search(objective, plan.options.make_cache(data, [objective]), plan))
             families += found[-1].families
         return found[-1].dag
 

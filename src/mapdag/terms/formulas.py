@@ -58,7 +58,7 @@ def _log_table() -> Floats:
     return table
 
 
-_LOG_TABLE = _log_table()
+LOG_TABLE = _log_table()
 
 
 @inner
@@ -86,7 +86,7 @@ def _log_integer(n: int) -> tuple[float, float]:
     m, e = math.frexp(float(n))
     m, e = 2.0 * m, e - 1
     i = int((m - 1.0) * (1 << _LOG_BITS))
-    c = _LOG_TABLE[i, 0]
+    c = LOG_TABLE[i, 0]
     z = m * c - 1.0  # exact: n has at most 44 bits, c has 9
     square, error = _two_product(z, z)
     tail = (
@@ -94,8 +94,8 @@ def _log_integer(n: int) -> tuple[float, float]:
         * square
         * (1 / 3 - z * (1 / 4 - z * (1 / 5 - z * (1 / 6 - z * (1 / 7 - z * (1 / 8 - z * (1 / 9 - z / 10)))))))
     )
-    hi, lo = _two_sum(e * _LN2_HI, _LOG_TABLE[i, 1])
-    lo += e * _LN2_LO + _LOG_TABLE[i, 2]
+    hi, lo = _two_sum(e * _LN2_HI, LOG_TABLE[i, 1])
+    lo += e * _LN2_LO + LOG_TABLE[i, 2]
     hi, more = _two_sum(hi, z)
     lo += more
     hi, more = _two_sum(hi, -0.5 * square)
@@ -116,17 +116,19 @@ def _add(x: tuple[int, int], y: tuple[int, int]) -> tuple[int, int]:
 
 
 @inner
-def _xlogx(n: int, scale: float) -> tuple[int, int]:
+def _xlogx(n: int, scale: float) -> tuple[int, int, float]:
+    """Both words of n log n; and log n, which is the same on every machine, unlike that of its library."""
     hi, lo = _log_integer(n)
     product, error = _two_product(float(n), hi)
-    return fixed(product, error + n * lo, scale)
+    high, low = fixed(product, error + n * lo, scale)
+    return high, low, hi
 
 
 @inner
 def _fill(n: int, scale: float, words: Ints, reals: Floats) -> None:
     """Enter a whole number into the tables: both words of n log n; log n and 1/n."""
-    words[n, 0], words[n, 1] = _xlogx(n, scale)
-    reals[n, 0], reals[n, 1] = math.log(n), 1.0 / n
+    words[n, 0], words[n, 1], reals[n, 0] = _xlogx(n, scale)
+    reals[n, 1] = 1.0 / n
 
 
 @inner
@@ -162,6 +164,15 @@ def _rising_short(kind: int, a: float, n: int, scale: float) -> tuple[int, int]:
 
 
 @inner
+def rise(a: float, scale: float, words: Ints) -> None:
+    """Enter the rising factorials of a, less log a, of up to 16 factors: as `_rising_short`, one after the other."""
+    product = 1.0
+    for n in range(1, min(len(words), 17)):
+        words[n, 0], words[n, 1] = fixed(math.log(product), 0.0, scale)
+        product *= a + n
+
+
+@inner
 def _rising(kind: int, a: float, offset: float, n: int, scale: float, words: Ints, reals: Floats) -> tuple[int, int]:
     """Rising factorial of a, n >= 1 factors, in logs, less log a (`RISING_ONCE`) or n log a (`RISING_EACH`).
 
@@ -179,8 +190,8 @@ def _rising(kind: int, a: float, offset: float, n: int, scale: float, words: Int
             _fill(n, scale, words, reals)
         high, low, log_n, inverse = words[n, 0], words[n, 1], reals[n, 0], reals[n, 1]
     else:
-        high, low = _xlogx(n, scale)
-        log_n, inverse = math.log(n), 1.0 / n
+        high, low, log_n = _xlogx(n, scale)
+        inverse = 1.0 / n
     z = a * inverse
     if z < 0.02:
         # No division and no log: series of log(1 + z) and 1 / (1 + z).
@@ -233,7 +244,7 @@ def _term(kind: int, param: float, offset: float, n: int, scale: float, words: I
             _fill(n, scale, words, reals)
         high, low = words[n, 0], words[n, 1]
     else:
-        high, low = _xlogx(n, scale)
+        high, low, _ = _xlogx(n, scale)
     return _add((high, low), fixed(log_regret(n, param), 0.0, scale)) if kind == REGRET else (high, low)
 
 

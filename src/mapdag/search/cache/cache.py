@@ -106,6 +106,11 @@ class FamilyCache:
         """Whether compiled code can count and score by itself."""
         return self._scores.is_compiled
 
+    @property
+    def device(self) -> str:
+        """Who counts: "cpu", or the name of a GPU."""
+        return self._scores.device
+
     def problem(self, objective: Objective, *, shares: bool = True) -> Problem:
         """Return what the compiled search takes besides the store, in this thread.
 

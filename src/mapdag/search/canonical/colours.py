@@ -13,7 +13,7 @@ _LANES = 4  # sums that are kept apart: neighbouring rows often have the same le
 
 
 @entry
-def colour_rows(codes: Any, first_level: Any, weights: Any, levels: Any) -> Any:
+def colour_rows(codes: Any, begin: int, end: int, first_level: Any, weights: Any, levels: Any) -> Any:
     """Colour rows by their levels; returns the sum of the colours of the rows that have each level.
 
     Sums of the blocks of a table add up to those of all its rows.
@@ -21,17 +21,18 @@ def colour_rows(codes: Any, first_level: Any, weights: Any, levels: Any) -> Any:
     Parameters
     ----------
     codes : array (columns, rows)
+    begin, end : int
+        The rows to look at.
     first_level : int64 array (columns + 1,)
     weights : uint64 array
         How often each row counts; empty: once.
     levels : uint64 array
         Colours.
     """
-    n = codes.shape[1]
     seen = no_words(len(levels))
     rows = new_words(_BLOCK)
-    for start in range(0, n, _BLOCK):
-        size = min(_BLOCK, n - start)
+    for start in range(begin, end, _BLOCK):
+        size = min(_BLOCK, end - start)
         for i in range(size):
             rows[i] = 0
         for c in range(len(codes)):
@@ -61,12 +62,14 @@ def refine(seen: Any, first_level: Any, levels: Any, columns: Any) -> None:
 
 
 @entry
-def count_levels(codes: Any, first_level: Any, weights: Any) -> Any:
+def count_levels(codes: Any, begin: int, end: int, first_level: Any, weights: Any) -> Any:
     """Count every level of every column.
 
     Parameters
     ----------
     codes : array (columns, rows)
+    begin, end : int
+        The rows to look at.
     first_level : int64 array (columns + 1,)
     weights : float64 array
         How much each row counts; empty: one.
@@ -75,7 +78,7 @@ def count_levels(codes: Any, first_level: Any, weights: Any) -> Any:
     counts[:] = 0
     for c in range(len(codes)):
         here = counts[:, first_level[c] :]
-        for i in range(codes.shape[1]):
+        for i in range(begin, end):
             here[i % _LANES, np.uint64(codes[c, i])] += weights[i] if len(weights) else 1.0
     for lane in range(1, _LANES):
         counts[0] += counts[lane]

@@ -12,16 +12,22 @@ table (but for designs of rare symmetry); nothing in the data can tell them apar
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mapdag.counts.passes import sealed
+from mapdag.counts.threads import pool
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from mapdag.data import Dataset
+
+_WORTH_A_THREAD = 1 << 13  # rows
 
 
 @dataclass(frozen=True)
@@ -40,8 +46,8 @@ class CanonicalOrder:
     alike: tuple[tuple[int, ...], ...]
 
 
-def canonical_order(data: Dataset) -> CanonicalOrder:
-    """Put the columns of a table into their canonical order.
+def canonical_order(data: Dataset, *, threads: int = 1) -> CanonicalOrder:
+    """Put the columns of a table into their canonical order, with so many threads.
 
     Examples
     --------
@@ -58,7 +64,7 @@ def canonical_order(data: Dataset) -> CanonicalOrder:
     levels, columns = np.zeros(first_level[-1], dtype=np.uint64), np.zeros(n, dtype=np.uint64)
 
     def go_round() -> None:
-        refine(data.sum(_coloured, first_level, weights, levels), first_level, levels, columns)
+        refine(_sum(data, threads, _coloured, first_level, weights, levels), first_level, levels, columns)
 
     go_round()
     scores: NDArray[np.uint64] | None = None
@@ -76,7 +82,7 @@ def canonical_order(data: Dataset) -> CanonicalOrder:
             if len(np.unique(columns)) == colours:
                 break
     ranks = np.argsort(sorted(range(n), key=data.names.__getitem__), kind="stable")
-    found = np.lexsort((ranks, columns, _entropies(data, first_level)))
+    found = np.lexsort((ranks, columns, _entropies(data, first_level, threads)))
     return CanonicalOrder(tuple(found.tolist()), _groups(found, columns))
 
 
@@ -123,11 +129,11 @@ def _whole(weights: NDArray[np.generic] | None) -> NDArray[np.uint64]:
     return weights.astype(np.uint64)
 
 
-def _entropies(data: Dataset, first_level: NDArray[np.int64]) -> NDArray[np.float64]:
+def _entropies(data: Dataset, first_level: NDArray[np.int64], threads: int) -> NDArray[np.float64]:
     """Entropy of every column: a sum over the sorted counts, so that neither rows nor labels matter."""
     weights = data.exact_weights
     each = np.empty(0) if weights is None else weights.astype(np.float64)
-    counts: NDArray[Any] = data.sum(_counted, first_level, each)
+    counts: NDArray[Any] = _sum(data, threads, _counted, first_level, each)
     column = np.repeat(np.arange(data.n_columns), np.diff(first_level))[counts > 0]
     counts = counts[counts > 0]
     counts = counts[np.lexsort((counts, column))]
@@ -137,19 +143,28 @@ def _entropies(data: Dataset, first_level: NDArray[np.int64]) -> NDArray[np.floa
     return found
 
 
+def _sum(data: Dataset, threads: int, function: Callable[..., Any], *arguments: Any) -> Any:
+    """Sum a function of the rows: by threads where many are in memory, without weights, whose sums have an order."""
+    rows = max(-(-data.n_rows // (4 * threads)), 1)  # the last thread should not keep the others waiting
+    if threads == 1 or data.weights is not None or data.engine != "cores" or rows < _WORTH_A_THREAD:
+        return data.sum(function, *arguments)
+    parts = [(i, min(i + rows, data.n_rows)) for i in range(0, data.n_rows, rows)]
+    return reduce(np.add, pool(threads).map(lambda part: function(data.codes, *arguments, part=part), parts))
+
+
 # Kernels are called by way of functions that other processes find, and compile or load themselves.
 
 
-def _coloured(codes: NDArray[Any], *arguments: Any) -> Any:
+def _coloured(codes: NDArray[Any], *arguments: Any, part: tuple[int, int] | None = None) -> Any:
     from mapdag.search.canonical.colours import colour_rows
 
-    return colour_rows(sealed(codes), *arguments)
+    return colour_rows(sealed(codes), *(part or (0, codes.shape[1])), *arguments)
 
 
-def _counted(codes: NDArray[Any], *arguments: Any) -> Any:
+def _counted(codes: NDArray[Any], *arguments: Any, part: tuple[int, int] | None = None) -> Any:
     from mapdag.search.canonical.colours import count_levels
 
-    return count_levels(sealed(codes), *arguments)
+    return count_levels(sealed(codes), *(part or (0, codes.shape[1])), *arguments)
 
 
 def _groups(order: NDArray[np.intp], columns: NDArray[np.uint64]) -> tuple[tuple[int, ...], ...]:

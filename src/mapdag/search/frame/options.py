@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mapdag.checks import check_positive, check_whole
-from mapdag.errors import ParameterError
+from mapdag.counts.device.devices import check_device, engine_on
+from mapdag.errors import ParameterError, Setting
 from mapdag.graphs import DAG
 from mapdag.search.cache import FamilyCache
 from mapdag.search.constraints import Constraints
@@ -41,6 +42,8 @@ class Options:
         Threads to count and score with, as many as there are cores unless given; the result does not depend on it.
     engine : str or callable, optional
         Who counts, see `mapdag.counts.engine`, as the data set says unless given; the result does not depend on it.
+    device : {"cpu", "cuda", "auto"}
+        Where an engine that is not given counts: see `mapdag.counts.device`; the result does not depend on it.
     progress : bool or callable
         True for a bar; or a function that is called with a `Progress` after every step.
     catch_interrupt : bool
@@ -56,6 +59,7 @@ class Options:
     seed: int = 0
     threads: int | None = None
     engine: str | Callable[[Dataset], Engine] | None = None
+    device: str = "cpu"
     progress: OnProgress | bool | None = None
     catch_interrupt: bool = True
     cancel: threading.Event | None = None
@@ -69,6 +73,9 @@ class Options:
         check_whole("seed", self.seed)
         if self.start is not None and not isinstance(self.start, DAG):
             raise ParameterError(f"start must be a DAG, got {self.start!r}")
+        check_device(self.device)
+        if self.engine is not None and self.device == "cuda":
+            raise ParameterError("engine and ", Setting("device", "cuda"), " both say who counts: give one of them")
 
     @property
     def n_threads(self) -> int:
@@ -77,4 +84,5 @@ class Options:
 
     def make_cache(self, data: Dataset, objectives: list[Objective]) -> FamilyCache:
         """Cache of family scores for some objectives."""
-        return FamilyCache(data, objectives, constraints=self.constraints, engine=self.engine, threads=self.n_threads)
+        engine = engine_on(self.device, data) if self.engine is None else self.engine
+        return FamilyCache(data, objectives, constraints=self.constraints, engine=engine, threads=self.n_threads)

@@ -89,6 +89,8 @@ class Result(Drawable, Tabular):
     alike : tuple of tuples of str
         Groups of columns that the data cannot tell apart, such as copies of a column: which of them an arc goes to is
         decided by their names (with ``order="columns"``, where this is empty, by their order).
+    device : str
+        Who counted the rows: "cpu", or the name of a GPU.
     """
 
     dag: DAG
@@ -102,6 +104,7 @@ class Result(Drawable, Tabular):
     data: Dataset = field(repr=False)
     knowledge: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     alike: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
+    device: str = field(default="cpu", repr=False)
 
     @classmethod
     def given(cls, graph: Any, data: Any, objective: str | Objective | Likelihood = DEFAULT) -> Result:
@@ -268,7 +271,8 @@ class Result(Drawable, Tabular):
             return "given, not learned"
         work = f"{plural(len(self.trace), 'move')}, {plural(self.families, 'family')}, {self.seconds:.3f} s"
         early = f"stopped early ({self.stopped.replace('_', ' ')}), best so far"
-        return f"{work}, {'converged' if self.converged else early}"
+        where = "" if self.device == "cpu" else f" on {self.device}"
+        return f"{work}{where}, {'converged' if self.converged else early}"
 
 
 def make_result(
@@ -291,4 +295,5 @@ def make_result(
         stopped=watch.stopped,
         data=cache.data,
         knowledge=tuple((a, b) for a, b in dag.arcs if not allowed[index[b], index[a]]),
+        device=cache.device,
     )

@@ -8,41 +8,88 @@ whatever order, in one table or in many blocks.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mapdag.counts.passes import sealed
+from mapdag.counts.passes import Slices, sealed
+from mapdag.counts.threads import pool
 from mapdag.data import Dataset
 from mapdag.kernels import Ints, Words, entry, mix
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from numpy.typing import NDArray
 
 _FAR_OFF = 2.0  # times smaller or larger than wanted: rows that cannot be told apart are no basis for a sample
 _AT_A_TIME = 1 << 23  # rows that are told apart at a time, more or less: memory follows it
+_LEAST = 1 << 14  # rows that a thread takes at a time
 
 
-def draw(data: Dataset, share: float) -> Dataset | None:
-    """Draw a share of the rows; nothing where their content does not allow it."""
-    widths = data.widths
+def draw(data: Dataset, share: float, *, threads: int = 1) -> Dataset | None:
+    """Draw a share of the rows, with so many threads; nothing where their content does not allow it."""
+    widths = data.widths  # gaps are a level like others here
     first = np.concatenate([[0], np.cumsum(widths * np.append(widths[1:], 1))])
-    pairs = widths, first, data.sum(pair_counts, widths, first)
+    if data.engine == "cores":
+        codes, times = _draw_from_memory(data, share, widths, first, threads)
+    else:
+        codes, times = _draw_from_blocks(data, share, first)
+    if not 1 / _FAR_OFF <= times.sum() / (share * data.n_rows) <= _FAR_OFF:
+        return None
+    return Dataset(data.names, data.levels, np.repeat(codes, times, axis=1), has_gaps=data.has_gaps)
+
+
+def _draw_from_memory(
+    data: Dataset, share: float, widths: Ints, first: Ints, threads: int
+) -> tuple[NDArray[Any], Ints]:
+    """Distinct rows that are drawn, ascending by key, and how often each."""
+    slices = Slices(data.codes, max(-(-data.n_rows // (4 * threads)), _LEAST))
+
+    def each(function: Callable[..., Any], *arguments: Any) -> Iterator[Any]:
+        def do(i: int) -> Any:
+            return function(sealed(np.ascontiguousarray(slices.codes(i))), *arguments)
+
+        return pool(threads).map(do, range(len(slices)))
+
+    pairs = widths, first, reduce(np.add, each(count_pairs, widths, first))
+    colours, keys = (np.concatenate(found) for found in zip(*each(coloured, *pairs), strict=True))
+    parts = 1 << (threads - 1).bit_length()
+
+    def told_apart(part: int) -> tuple[NDArray[np.uint64], NDArray[np.intp], Ints]:
+        rows = np.flatnonzero(keys & np.uint64(parts - 1) == np.uint64(part))
+        order, begins, found = _distinct(keys[rows], colours[rows], np.ones(len(rows), dtype=np.int64))
+        kept = _kept(found, share)
+        return found.keys[kept > 0], rows[order[begins]][kept > 0], kept[kept > 0]
+
+    every, rows, times = (
+        np.concatenate(each) for each in zip(*pool(threads).map(told_apart, range(parts)), strict=True)
+    )
+    order = np.argsort(every)
+    return data.codes[:, rows[order]], times[order]
+
+
+def _draw_from_blocks(data: Dataset, share: float, first: Ints) -> tuple[NDArray[Any], Ints]:
+    """Do the same with rows that are elsewhere: they are told apart first, and fetched then."""
+    pairs = data.cards, first, data.sum(pair_counts, data.cards, first)
     keys, times = [np.empty(0, dtype=np.uint64)], [np.empty(0, dtype=np.int64)]
     parts = -(-data.n_rows // _AT_A_TIME)
     for part in range(parts):
         found: Distinct = data.sum(distinct_rows, pairs, part, parts).whole()
-        threshold = (found.colours >> np.uint64(11)).astype(np.float64) * 2.0**-53
-        kept = np.floor(found.times * share + threshold).astype(np.int64)
+        kept = _kept(found, share)
         keys.append(found.keys[kept > 0])
         times.append(kept[kept > 0])
     every = np.concatenate(keys)
     order = np.argsort(every)
     drawn: Drawn = data.sum(chosen_rows, pairs, every[order]).whole()
-    repeated = np.repeat(drawn.codes, np.concatenate(times)[order], axis=1)
-    if not 1 / _FAR_OFF <= repeated.shape[1] / (share * data.n_rows) <= _FAR_OFF:
-        return None
-    return Dataset(data.names, data.levels, repeated, has_gaps=data.has_gaps)
+    return drawn.codes, np.concatenate(times)[order]
+
+
+def _kept(found: Distinct, share: float) -> Ints:
+    """How often each of some rows is drawn."""
+    threshold = (found.colours >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    return np.floor(found.times * share + threshold).astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -78,15 +125,18 @@ class Distinct:
     def merged(self, other: Any) -> Distinct:
         """Put two together: rows that both have occur more often."""
         keys, colours = np.append(self.keys, other.keys), np.append(self.colours, other.colours)
-        return _distinct(keys, colours, np.append(self.times, other.times))
+        return _distinct(keys, colours, np.append(self.times, other.times))[2]
 
 
-def _distinct(keys: NDArray[np.uint64], colours: NDArray[np.uint64], times: NDArray[np.int64]) -> Distinct:
+def _distinct(
+    keys: NDArray[np.uint64], colours: NDArray[np.uint64], times: NDArray[np.int64]
+) -> tuple[NDArray[np.intp], NDArray[np.intp], Distinct]:
+    """Tell rows apart; also, their order by key, and where in it each distinct one begins."""
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
     begins = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])) if len(keys) else order
     sums = np.add.reduceat(times[order], begins) if len(keys) else times
-    return Distinct(keys[begins], colours[order][begins], sums)
+    return order, begins, Distinct(keys[begins], colours[order][begins], sums)
 
 
 @dataclass(frozen=True)
@@ -106,7 +156,7 @@ def distinct_rows(codes: NDArray[Any], pairs: tuple[Ints, Ints, Ints], part: int
     """Tell the rows of a block apart: those whose keys are in one part of all keys."""
     colours, keys = coloured(sealed(codes), *pairs)
     mine = keys % np.uint64(parts) == np.uint64(part) if parts > 1 else slice(None)
-    return Pile((_distinct(keys[mine], colours[mine], np.ones(len(keys[mine]), dtype=np.int64)),))
+    return Pile((_distinct(keys[mine], colours[mine], np.ones(len(keys[mine]), dtype=np.int64))[2],))
 
 
 def chosen_rows(codes: NDArray[Any], pairs: tuple[Ints, Ints, Ints], chosen: NDArray[np.uint64]) -> Pile:

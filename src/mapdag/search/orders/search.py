@@ -131,14 +131,14 @@ class _Search:
         """Search on a share of the rows; on all of them, only go on from what that has brought."""
         walk = self._walk
         n = walk.cache.data.n_rows
-        sample = draw(walk.cache.data, min(max(n * _SHARE, _FEWEST), _MOST) / n)
+        sample = draw(walk.cache.data, min(max(n * _SHARE, _FEWEST), _MOST) / n, threads=walk.watch.threads)
         if sample is None:
             return
         walk.tell("searching", 0, self._starts)
         limit = walk.options.time_limit
         half = None if limit is None else max(limit - walk.watch.seconds, 1e-3) / 2  # the other half is for all rows
         general = replace(walk.options, time_limit=half, progress=None, max_iter=None)
-        options = replace(general, catch_interrupt=False, engine="cores")
+        options = replace(general, catch_interrupt=False, engine=None)  # the sample is in memory
         other = Walk(walk.objective, options.make_cache(sample, [walk.objective]), options)
         search = _Search(other, self._effort)
         try:
