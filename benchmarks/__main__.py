@@ -24,6 +24,7 @@ LONG = (
     "one_answer",
     "first_minutes",
     "prediction",
+    "gaps",
     "inference",
     "cores",
     "gpu",

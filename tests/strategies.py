@@ -26,3 +26,18 @@ def family(draw, **options):
 
 def as_dataset(rows, cards, weights=None):
     return md.Dataset.from_codes(rows, names=[f"X{i}" for i in range(len(cards))], levels=cards, weights=weights)
+
+
+@st.composite
+def data_with_gaps(draw, **options):
+    """Rows of codes in which None stands where a value is missing, and the number of declared levels."""
+    rows, cards = draw(small_data(**options))
+    share = draw(st.sampled_from([0, 1, 3, 8]))
+    cell = st.integers(0, 9)
+    return [tuple(None if draw(cell) < share else code for code in row) for row in rows], cards
+
+
+def with_gaps(rows, cards, weights=None):
+    codes = [[-1 if code is None else code for code in row] for row in rows]
+    names = [f"X{i}" for i in range(len(cards))]
+    return md.Dataset.from_codes(codes, names=names, levels=cards, weights=weights, gap=-1)

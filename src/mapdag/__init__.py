@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from mapdag.contracts import Likelihood, Objective, Prior
     from mapdag.counts import Counter, CountTable
     from mapdag.crossvalidation import CrossValidation, cross_validate
-    from mapdag.data import Check, Cuts, Dataset, ScannedDataset, check, discretize, read, scan
+    from mapdag.data import Check, Cuts, Dataset, Gaps, ScannedDataset, check, discretize, read, scan
     from mapdag.graphs import (
         CPDAG,
         DAG,
@@ -37,23 +37,37 @@ if TYPE_CHECKING:
         write_network,
         write_table,
     )
-    from mapdag.networks import CPT, BayesianNetwork, Distribution, Explanation, Marginals, fit, kl_divergence
+    from mapdag.networks import (
+        CPT,
+        EM,
+        BayesianNetwork,
+        Distribution,
+        Explanation,
+        Imputation,
+        Marginals,
+        fit,
+        fit_em,
+        impute,
+        kl_divergence,
+    )
     from mapdag.objective import Score, parse, score
     from mapdag.predictions import Metrics, evaluate, metrics
     from mapdag.priors import CS, MU, VSP, LogLinear, MaxParents, Support, U
     from mapdag.reference import catalogue, network
     from mapdag.resamples import Bootstrap, bootstrap
-    from mapdag.scores import AIC, BD, BDJ, BIC, K2, BDeu, BDs, Custom, LogLik, eBIC, fNML, qNML
+    from mapdag.scores import AIC, BD, BDJ, BIC, K2, NAL, PNAL, BDeu, BDs, Custom, LogLik, eBIC, fNML, qNML
     from mapdag.search import (
         ArcPosteriors,
         Certificate,
         Constraints,
+        EMResult,
         Result,
         arc_posteriors,
         best_dags,
         certify,
         hill_climb,
         learn,
+        structural_em,
         tabu,
     )
     from mapdag.theory import Diagnosis, alpha_star, diagnose
@@ -69,8 +83,11 @@ __all__ = [
     "CPT",
     "CS",
     "DAG",
+    "EM",
     "K2",
     "MU",
+    "NAL",
+    "PNAL",
     "VSP",
     "ArcPosteriors",
     "BDeu",
@@ -89,7 +106,10 @@ __all__ = [
     "Dataset",
     "Diagnosis",
     "Distribution",
+    "EMResult",
     "Explanation",
+    "Gaps",
+    "Imputation",
     "Likelihood",
     "LogLik",
     "LogLinear",
@@ -119,11 +139,13 @@ __all__ = [
     "evaluate",
     "fNML",
     "fit",
+    "fit_em",
     "from_networkx",
     "from_pgmpy",
     "from_pyagrum",
     "hamming",
     "hill_climb",
+    "impute",
     "kl_divergence",
     "learn",
     "meek_closure",
@@ -141,6 +163,7 @@ __all__ = [
     "scan",
     "score",
     "shd",
+    "structural_em",
     "tabu",
     "theory",
     "uniform_dag",
@@ -153,19 +176,20 @@ _HOME = {
     "mapdag.contracts": "Likelihood Objective Prior",
     "mapdag.counts": "CountTable Counter",
     "mapdag.crossvalidation": "CrossValidation cross_validate",
-    "mapdag.data": "Check Cuts Dataset ScannedDataset check discretize read scan",
+    "mapdag.data": "Check Cuts Dataset Gaps ScannedDataset check discretize read scan",
     "mapdag.graphs": "CPDAG DAG Comparison compare hamming meek_closure n_dags random_dag shd uniform_dag",
     "mapdag.io": "from_networkx from_pgmpy from_pyagrum read_arcs read_graph read_network write_graph write_network "
     "write_table",
-    "mapdag.networks": "CPT BayesianNetwork Distribution Explanation Marginals fit kl_divergence",
+    "mapdag.networks": "CPT EM BayesianNetwork Distribution Explanation Imputation Marginals fit fit_em impute "
+    "kl_divergence",
     "mapdag.objective": "Score parse score",
     "mapdag.predictions": "Metrics evaluate metrics",
     "mapdag.priors": "CS MU VSP LogLinear MaxParents Support U",
     "mapdag.reference": "catalogue network",
     "mapdag.resamples": "Bootstrap bootstrap",
-    "mapdag.scores": "AIC BD BDJ BIC K2 BDeu BDs Custom LogLik eBIC fNML qNML",
-    "mapdag.search": "ArcPosteriors Certificate Constraints Result arc_posteriors best_dags certify hill_climb learn "
-    "tabu",
+    "mapdag.scores": "AIC BD BDJ BIC K2 NAL PNAL BDeu BDs Custom LogLik eBIC fNML qNML",
+    "mapdag.search": "ArcPosteriors Certificate Constraints EMResult Result arc_posteriors best_dags certify hill_climb "
+    "learn structural_em tabu",
     "mapdag.theory": "Diagnosis alpha_star diagnose",
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names.split()}

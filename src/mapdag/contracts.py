@@ -44,7 +44,7 @@ def _write_value(value: Any) -> str:
 class Recipe:
     """A built-in likelihood as data: what `mapdag.recipes` makes of a table, and two numbers."""
 
-    kind: Literal["each", "declared", "observed", "penalised", "factorised", "quotient"]
+    kind: Literal["each", "declared", "observed", "penalised", "factorised", "quotient", "averaged"]
     x: float = 0.0
     y: float = 0.0
 
@@ -60,6 +60,9 @@ class Likelihood:
 
     whole_counts: ClassVar[bool] = False
     """Whether the score is defined for whole counts only, so that fractional weights must be refused."""
+
+    takes_gaps: ClassVar[bool] = False
+    """Whether the score is defined for data with gaps, from the rows that are complete in a family."""
 
     def recipe(self, total: float, n_nodes: int) -> Recipe | None:
         """How to compute the score from counts alone, for data of so many rows and nodes; None: ask `score`."""

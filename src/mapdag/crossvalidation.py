@@ -20,6 +20,7 @@ from mapdag.predictions import Metrics, evaluate
 from mapdag.progress import OnCount, shown
 from mapdag.public import public
 from mapdag.search import Plan, SearchOptions
+from mapdag.search.em.search import em_plan, learn_by_em
 from mapdag.search.frame.memory import tables_that_fit
 from mapdag.tables import Column, Table, Tabular
 from mapdag.tasks import run_tasks
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from mapdag.contracts import Objective
     from mapdag.data.preparation import Prepared
+    from mapdag.search import Result
     from mapdag.tasks import Lane
 
     Floats = NDArray[np.float64]
@@ -130,6 +132,7 @@ def cross_validate(
     folds: int = 10,
     seed: int = 0,
     alpha: float = 1.0,
+    em: bool = False,
     threads: int | None = None,
     cluster: Any = None,
     progress: OnCount | bool | None = None,
@@ -150,6 +153,8 @@ def cross_validate(
     seed : int
     alpha : float
         Imaginary sample size of the parameters' estimates.
+    em : bool
+        Learn by structural EM, for data with gaps. Held-out rows are judged by what is known of them in any case.
     threads : int, optional
         As many as there are cores unless given. Folds are done side by side; where there are fewer, they share them.
     cluster : optional
@@ -174,10 +179,10 @@ def cross_validate(
     goals, _ = parse_all(objectives)
     check_whole("folds", folds, least=2)
     reading, searching = split_options(options)
-    plan = Plan.make(**searching, seed=seed, threads=threads, catch_interrupt=False)
+    plan = (em_plan if em else Plan.make)(**searching, seed=seed, threads=threads, catch_interrupt=False)
     found: list[list[_Held]] = [[]] * folds  # by fold, one for each objective
     with shown(progress, lambda bar: bar.counter("folds")) as tell:
-        job = _job(data, reading, target, _Learning(goals, plan, alpha), np.random.default_rng(seed), folds)
+        job = _job(data, reading, target, _Learning(goals, plan, alpha, em), np.random.default_rng(seed), folds)
         plan.check(job.table.names, goals)
         most = tables_that_fit(job.table)
         tasks = run_tasks(job, folds, what="fold", threads=threads, most=most, cluster=cluster)
@@ -214,6 +219,14 @@ class _Learning:
     goals: tuple[Objective, ...]
     plan: Plan
     alpha: float
+    em: bool
+
+    def results(self, rows: Dataset, lane: Lane) -> Sequence[Result]:
+        """Learn from some rows under each objective."""
+        plan = self.plan.changed(threads=lane.threads, cancel=lane.cancel)
+        if self.em:
+            return [learn_by_em(plan, rows, goal) for goal in self.goals]
+        return plan.run(rows, self.goals, checked=True)
 
 
 @dataclass(frozen=True)
@@ -239,9 +252,8 @@ class _Folds:
         """Learn from all rows but those of a fold, and look at these."""
         learning = self.learning
         train, test = self._parts(number)
-        plan = learning.plan.changed(threads=lane.threads, cancel=lane.cancel)
         found = []
-        for result in plan.run(train, learning.goals, checked=True):
+        for result in learning.results(train, lane):
             network = fit(result.dag, train, alpha=learning.alpha)
             metrics = None if self.target is None else evaluate(network, test, self.target)
             found.append(_Held(network.log_likelihood(test), result.dag.n_arcs, test.total, metrics))
@@ -301,4 +313,4 @@ def _part(data: Dataset, counts: Counts) -> Dataset:
     """Return the rows that count, each as much as it does."""
     if data.weights is None:
         return data.take(counts > 0)
-    return Dataset(data.names, data.levels, data.codes, counts, data.codings)
+    return Dataset(data.names, data.levels, data.codes, counts, data.codings, data.has_gaps)

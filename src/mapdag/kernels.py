@@ -120,6 +120,15 @@ def new_ints(size: int) -> Ints:
 
 
 @inner
+def mix(word: Any) -> Any:
+    """Scramble a word (splitmix64): sums of scrambled words stand for multisets, scrambled counters for randomness."""
+    z = word + np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+@inner
 def no_ints(size: int) -> Ints:
     """Array of whole numbers, all zero."""
     return np.zeros(size, np.int64)
@@ -171,6 +180,12 @@ def no_ranks(size: int) -> RowNumbers:
 def no_counts(size: int) -> Counts:
     """Array of counts, all zero."""
     return np.zeros(size, np.int32)
+
+
+@inner
+def no_count_rows(rows: int, columns: int) -> Counts:
+    """Table of counts, all zero."""
+    return np.zeros((rows, columns), np.int32)
 
 
 @inner

@@ -6,6 +6,7 @@
 | `DECLARED` | log BD with x spread over all declared cells: x / (r q) |
 | `OBSERVED` | log BD with x spread over the cells of observed configurations: x / (r q_obs) |
 | `PENALISED` | log-likelihood - x per parameter - y per parent |
+| `AVERAGED` | the same with y = 0, the log-likelihood n / m times that of the m of n rows without gaps in the family |
 | `FACTORISED` | log-likelihood - sum of log C(n_ij, r) |
 | `QUOTIENT` | log-likelihood - log C(n, r q) + log C(n, q) |
 
@@ -32,7 +33,7 @@ from mapdag.terms.sums import find_slot, sum_real_terms, sum_terms
 if TYPE_CHECKING:
     from mapdag.counts.table import TableBatch
 
-EACH, DECLARED, OBSERVED, PENALISED, FACTORISED, QUOTIENT = 0, 1, 2, 3, 4, 5
+EACH, DECLARED, OBSERVED, PENALISED, FACTORISED, QUOTIENT, AVERAGED = 0, 1, 2, 3, 4, 5, 6
 KINDS = {
     "each": EACH,
     "declared": DECLARED,
@@ -40,6 +41,7 @@ KINDS = {
     "penalised": PENALISED,
     "factorised": FACTORISED,
     "quotient": QUOTIENT,
+    "averaged": AVERAGED,
 }
 
 _TINY = 1e-300  # below this a pseudo-count is known by its log only
@@ -90,7 +92,8 @@ class Reverse(NamedTuple):
 
     parents: Ints  # (tables,)
     levels: Ints  # (tables,) of each parent
-    own: Counts  # positive counts of the node
+    own: Counts  # positive counts of the node; where data have gaps, those in the rows that have each parent, in turn:
+    own_ends: Ints  # (tables,) where these end; or empty
 
 
 def _sum(counts: Any, start: int, end: int, f: int, x: float, terms: Any) -> Any:
@@ -143,7 +146,7 @@ def quotient_charge(r: int, q: float, total: float) -> float:
 def formula_of(rule: Rule, shape: Shape, total: float, known: tuple[float, float]) -> Formula:
     """What the score of a table is made of; that of a `QUOTIENT` but for its `quotient_charge`."""
     r = shape.r
-    if rule.code == PENALISED:
+    if rule.code in (PENALISED, AVERAGED):
         charge = (rule.x * ((r - 1) * shape.q) if rule.x > 0 else 0.0) + rule.y * shape.n_parents
         return Formula(XLOGX, 0.0, XLOGX, 0.0, -charge, known)
     if rule.code == FACTORISED:
@@ -158,6 +161,15 @@ def formula_of(rule: Rule, shape: Shape, total: float, known: tuple[float, float
     return Formula(RISING_ONCE, a, RISING_ONCE, a * r, rest, known)
 
 
+@inner
+def _raised(totals: Any, first: int, last: int, total: float) -> float:
+    """How many rows there are for each one that is in a table, whose configurations have these counts."""
+    rows = 0.0
+    for j in range(first, last):
+        rows += totals[j]
+    return total / rows
+
+
 @entry
 def score_batch(batch: TableBatch, recipes: Recipes, terms: Terms, out: Floats, reverse: Reverse, back: Floats) -> None:
     """Scores of all tables of a batch under all recipes: ``out[recipe, table]``.
@@ -169,14 +181,17 @@ def score_batch(batch: TableBatch, recipes: Recipes, terms: Terms, out: Floats, 
     codes, numbers, limits = recipes
     counts, child, r, q, log_q, n_parents, total = batch
     cells, cell_ends, totals, total_ends, n_positive, q_obs = counts
-    parents, levels, own = reverse
+    parents, levels, own, own_ends = reverse
     log_r, width, log_width = math.log(r), r, math.log(r)
     for i in range(len(codes)):
         rule = Rule(codes[i], numbers[i, 0], numbers[i, 1])
         known = (-1.0, 0.0)
         for t in range(len(cell_ends)):
             if q_obs[t] == 0:
-                out[i, t] = 0.0
+                lost = rule.code == AVERAGED and total > 0
+                out[i, t] = -np.inf if lost and n_parents[t] > 0 else 0.0
+                if len(back):
+                    back[i, t] = -np.inf if lost else 0.0
                 continue
             thin = q_obs[t] > limits[i, child]
             if thin:
@@ -188,30 +203,36 @@ def score_batch(batch: TableBatch, recipes: Recipes, terms: Terms, out: Floats, 
             score = formula_of(rule, shape, total, known)
             known = score.pseudo_count
             joint = _sum(cells, begin, end, score.f, score.x, terms)
+            raised = 1.0
+            if rule.code == AVERAGED:
+                raised = _raised(totals, total_ends[t - 1] if t else 0, total_ends[t], total)
             if not thin:
                 marginal = _sum(totals, total_ends[t - 1] if t else 0, total_ends[t], score.g, score.y, terms)
                 charge = quotient_charge(r, q[t], total) if rule.code == QUOTIENT else 0.0
-                out[i, t] = _difference(joint, marginal, terms) + (score.rest - charge)
+                out[i, t] = _difference(joint, marginal, terms) * raised + (score.rest - charge)
             if len(back):
-                if len(own) > limits[i, parents[t]]:
+                first, last = 0, len(own)
+                if len(own_ends):
+                    first, last = own_ends[t - 1] if t else 0, own_ends[t]
+                if last - first > limits[i, parents[t]]:
                     back[i, t] = -np.inf
                     continue
                 if levels[t] != width:
                     width, log_width = levels[t], math.log(levels[t])
                 kind, number = score.f, score.x
-                shape = Shape(width, log_width, float(r), log_r, np.int64(1), n_positive[t], np.int64(len(own)))
+                shape = Shape(width, log_width, float(r), log_r, np.int64(1), n_positive[t], np.int64(last - first))
                 score = formula_of(rule, shape, total, known)
                 known = score.pseudo_count
                 if score.f != kind or score.x != number:
                     joint = _sum(cells, begin, end, score.f, score.x, terms)
-                marginal = _sum(own, 0, len(own), score.g, score.y, terms)
+                marginal = _sum(own, first, last, score.g, score.y, terms)
                 charge = quotient_charge(width, float(r), total) if rule.code == QUOTIENT else 0.0
-                back[i, t] = _difference(joint, marginal, terms) + (score.rest - charge)
+                back[i, t] = _difference(joint, marginal, terms) * raised + (score.rest - charge)
 
 
 def score_tables(batch: TableBatch, recipes: Recipes, terms: Terms) -> Floats:
     """Scores of all tables of a batch under all recipes: an array (recipes, tables)."""
     out = np.empty((len(recipes.codes), len(batch.counts.cell_ends)))
     nobody = np.empty(0, dtype=np.int64)
-    score_batch(batch, recipes, terms, out, Reverse(nobody, nobody, batch.counts.cells[:0]), np.empty((0, 0)))
+    score_batch(batch, recipes, terms, out, Reverse(nobody, nobody, batch.counts.cells[:0], nobody), np.empty((0, 0)))
     return out

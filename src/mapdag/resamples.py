@@ -18,6 +18,7 @@ from mapdag.objective import DEFAULT, parse
 from mapdag.progress import OnCount, shown
 from mapdag.public import public
 from mapdag.search import Plan, SearchOptions
+from mapdag.search.em.search import em_plan, learn_by_em
 from mapdag.search.frame.memory import tables_that_fit
 from mapdag.tables import SHOWN, Column, Table, Tabular
 from mapdag.tasks import run_tasks
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from mapdag.contracts import Likelihood, Objective
     from mapdag.data import Dataset
+    from mapdag.search import Result
     from mapdag.tasks import Lane
 
     Floats = NDArray[np.float64]
@@ -157,6 +159,7 @@ def bootstrap(
     objective: str | Objective | Likelihood = DEFAULT,
     *,
     R: int = 200,  # noqa: N803 - the name every textbook uses
+    em: bool = False,
     seed: int = 0,
     threads: int | None = None,
     cluster: Any = None,
@@ -171,6 +174,8 @@ def bootstrap(
     objective : Objective, Likelihood or str
     R : int
         Number of resamples.
+    em : bool
+        Learn by structural EM, for data with gaps.
     seed : int
         Each resample has its own stream of random numbers: the result does not depend on who does it.
     threads : int, optional
@@ -198,12 +203,12 @@ def bootstrap(
     check_whole("R", R, least=1)
     reading, searching = split_options(options)
     goal = parse(objective)
-    plan = Plan.make(**searching, seed=seed, threads=threads)
+    plan = (em_plan if em else Plan.make)(**searching, seed=seed, threads=threads)
     with shown(progress, lambda bar: bar.counter("resamples")) as tell:
         table = as_dataset(data, **reading)
         plan.check(table.names, [goal])
         total = np.zeros((table.n_columns, table.n_columns), dtype=np.int64)
-        job = _Resamples(table, goal, plan, seed)
+        job = _Resamples(table, goal, plan, seed, em)
         most = tables_that_fit(table)
         tasks = run_tasks(job, R, what="resample", threads=threads, most=most, cluster=cluster)
         with closing(tasks) as found:
@@ -221,7 +226,7 @@ def resample(data: Dataset, stream: np.random.SeedSequence) -> Dataset:
         return data.take(rng.integers(0, data.n_rows, data.n_rows))
     times = rng.multinomial(math.ceil(data.total), data.weights / data.weights.sum())
     drawn = np.flatnonzero(times)
-    return type(data)(data.names, data.levels, data.codes[:, drawn], times[drawn])
+    return type(data)(data.names, data.levels, data.codes[:, drawn], times[drawn], has_gaps=data.has_gaps)
 
 
 @dataclass(frozen=True)
@@ -232,12 +237,16 @@ class _Resamples:
     objective: Objective
     plan: Plan
     seed: int
+    em: bool
 
     def do(self, number: int, lane: Lane) -> NDArray[np.uint8]:
         """Learn from one resample: arcs of the class as constraints direct them, 2 where i -> j, 1 where i - j."""
         stream = np.random.SeedSequence(self.seed, spawn_key=(number,))
         seed = int(stream.generate_state(1)[0])
         plan = self.plan.changed(seed=seed, threads=lane.threads, cancel=lane.cancel)
-        learned = plan.run(resample(self.data, stream), [self.objective], checked=True)[0]
+        drawn = resample(self.data, stream)
+        learned: Result = (
+            learn_by_em(plan, drawn, self.objective) if self.em else plan.run(drawn, [self.objective], checked=True)[0]
+        )
         adjacency = learned.identified.to_adjacency()
         return np.where(adjacency & adjacency.T, 1, 2 * adjacency).astype(np.uint8)

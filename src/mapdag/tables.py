@@ -33,7 +33,7 @@ class Column:
     name : str
     values : sequence
         Numbers as an array, so that frames know their type even where there are none; None is shown as nothing. With
-        `levels`, positions in these.
+        `levels`, positions in these, or their number for nothing.
     form : str or callable
         How a value is written as text: a format specification such as ".3f", or a function.
     right : bool
@@ -62,7 +62,8 @@ class Column:
     def texts(self) -> list[str]:
         """Write the values."""
         if self.levels is not None:
-            return [self.levels[int(code)] for code in self.values]
+            labels = (*self.levels, "")
+            return [labels[int(code)] for code in self.values]
         return ["" if value is None else self._text(value) for value in self.values]
 
     def _text(self, value: Any) -> str:
@@ -73,7 +74,7 @@ class Column:
         import polars as pl
 
         if self.levels is not None:
-            labels = pl.Series(self.name, self.levels, dtype=pl.Enum(self.levels))
+            labels = pl.Series(self.name, [*self.levels, None], dtype=pl.Enum(self.levels))
             return labels.gather(pl.Series(np.asarray(self.values, dtype=np.uint32)))
         if isinstance(self.values, np.ndarray):
             return pl.Series(self.name, self.values)
@@ -85,6 +86,7 @@ class Column:
 
         if self.levels is not None:
             codes = np.asarray(self.values, dtype=np.int32)
+            codes = np.where(codes == len(self.levels), -1, codes)
             return pd.Categorical.from_codes(codes, categories=pd.Index(list(self.levels)))
         if isinstance(self.values, np.ndarray):
             return np.array(self.values)  # a frame may be changed

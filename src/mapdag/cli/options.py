@@ -139,7 +139,7 @@ def table_options(  # noqa: PLR0917 - typer calls it by keyword
         typer.Option("--codes/--labels", help="The table holds positions (from 0) in the declared levels, or labels."),
     ] = None,
     missing: Annotated[
-        str, option("--missing", "HOW", "Missing values: error, drop (rows) or level (one more).")
+        str, option("--missing", "HOW", "Missing values: error, drop (rows), level (one more), keep.")
     ] = "error",
     missing_value: MissingValue = [],  # noqa: B006 - typer copies it
     drop: Drop = [],  # noqa: B006

@@ -42,8 +42,8 @@ def predict(
     check_out(out, "table")
     known = load_network(network)
     known.dag.index.position(target)  # an unknown name gets a suggestion
-    rows = _rows(data, drop, separator, encoding)
-    probabilities, judged = _predicted(known, _with_gaps(rows, missing_value), target)
+    rows = read_rows(data, drop, separator, encoding)
+    probabilities, judged = _predicted(known, with_gaps(rows, missing_value), target)
     added = _columns(known, target, probabilities, proba=proba, taken=rows.columns)
     whole = rows.with_columns(added)
     if out is not None:
@@ -71,7 +71,7 @@ def predict(
         typer.echo(f"{plural(rows.height, 'row')} with predictions of {target} written to {out}")
 
 
-def _rows(data: str, drop: list[str], separator: str | None, encoding: str | None) -> pl.DataFrame:
+def read_rows(data: str, drop: list[str], separator: str | None, encoding: str | None) -> pl.DataFrame:
     """Read a table as it is written."""
     import polars as pl
 
@@ -82,7 +82,7 @@ def _rows(data: str, drop: list[str], separator: str | None, encoding: str | Non
     return pl.DataFrame(series).with_columns(pl.col(pl.Categorical).cast(pl.String))
 
 
-def _with_gaps(rows: pl.DataFrame, missing: list[str]) -> pl.DataFrame:
+def with_gaps(rows: pl.DataFrame, missing: list[str]) -> pl.DataFrame:
     """Empty the cells that mean "missing"."""
     import polars as pl
 

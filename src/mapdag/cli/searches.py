@@ -45,6 +45,12 @@ def learn(
     cluster: Cluster,
     score: Scores = DEFAULT_SCORES,
     bootstrap: Annotated[int, option("--bootstrap", "R", "Tell the strength of each arc, from R resamples.")] = 0,
+    em: Annotated[
+        bool, typer.Option("--em", help="Structural EM, for --missing keep: any score, climbing unless tabu or exact.")
+    ] = False,
+    impute: Annotated[
+        str, option("--impute", "HOW", "How EM fills gaps: soft (all ways), or hard (the best).")
+    ] = "soft",
     out: Out = None,
     report: Report = None,
     json: Json = False,
@@ -56,6 +62,8 @@ def learn(
     for name, given in (("--out", out), ("--report", report), ("--bootstrap", bootstrap or None)):
         if given is not None and len(score) > 1:
             raise MapdagError(f"{name} takes the result of one --score, got several")
+    if em and bootstrap:
+        raise MapdagError("--em and --bootstrap cannot be given together: resamples are learned from without EM")
     check_out(out, "graph", "network", "picture")
     check_page(report, drawn=True)
     objectives = [md.parse(each) for each in score]
@@ -67,7 +75,12 @@ def learn(
     with read_on(None if bootstrap else cluster, read_table) as table:
         options = search(table)
         with bar(quiet=json, lines=False) as shown:
-            results = md.learn(table, objectives, progress=shown.search, **options)
+            if em:
+                options["search"] = "hc" if options["search"] == "orders" else options["search"]
+                how: dict[str, Any] = {"impute": impute, "progress": shown.search, **options}
+                results: Sequence[Result] = [md.structural_em(table, each, **how) for each in objectives]
+            else:
+                results = md.learn(table, objectives, progress=shown.search, **options)
             if bootstrap:
                 tell = shown.counter("resamples")
                 strengths = md.bootstrap(table, objectives[0], R=bootstrap, cluster=cluster, progress=tell, **options)

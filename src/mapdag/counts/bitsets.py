@@ -2,7 +2,9 @@
 
 A cell of a family's table is ``popcount(child level & parent levels)``. Adding candidate parents is a product of two
 bit matrices, (levels of the candidates) x (cells of the family), computed in register blocks of 4 x 2 and in blocks
-of rows that stay in the cache. The last level of a candidate is never counted: it is what the others leave.
+of rows that stay in the cache. The last level of a candidate is never counted: it is what the others leave. Gaps of a
+variable are a level after its last; families leave it out, so that rows with gaps are nowhere, and of candidates it is
+what the others leave.
 """
 
 from __future__ import annotations
@@ -233,7 +235,7 @@ def add_extensions(bits: Words, family: Ints, candidates: Ints, counts: Counts, 
     bits : array (levels, words)
         From `pack`.
     family, candidates : int64 arrays (variables, 2)
-        First level and number of levels of the parents and, last, the child; and of the candidates.
+        First level and number of levels of the parents and, last, the child; and of the candidates, gaps included.
     counts : array (cells of the family,)
     product : array ((levels of the candidates + 1) * cells of the family,)
         Row by row. The last level of each candidate is left to `complete`; the row at the end is for nobody.
@@ -243,16 +245,16 @@ def add_extensions(bits: Words, family: Ints, candidates: Ints, counts: Counts, 
 
 
 @inner
-def count_extensions(bits: Words, family: Ints, candidates: Ints) -> Counted:
-    """Tables of one family extended by each candidate parent in turn; arguments as in `add_extensions`."""
-    dense, levels = 1, 1
+def count_extensions(bits: Words, family: Ints, candidates: Ints, levels: Ints, own: Counts) -> Counted:
+    """Tables of one family extended by each candidate parent in turn; arguments as in `add_extensions`, `complete`."""
+    dense, every = 1, 1
     for i in range(family.shape[0]):
         dense *= family[i, 1]
     for i in range(candidates.shape[0]):
-        levels += candidates[i, 1]
-    counts, product = no_counts(dense), no_counts(levels * dense)
+        every += candidates[i, 1]
+    counts, product = no_counts(dense), no_counts(every * dense)
     add_extensions(bits, family, candidates, counts, product)
-    return complete(counts, product, candidates, family[-1, 1])
+    return complete(counts, product, candidates, family[-1, 1], levels, own)
 
 
 @inner
@@ -272,8 +274,12 @@ def close_gaps(counts: Counts, ends: Ints, positive: Ints) -> None:
 
 
 @inner
-def complete(counts: Counts, product: Counts, candidates: Ints, r: int) -> Counted:
-    """Fill in the last level of each candidate, add up the configurations, and leave out what is empty."""
+def complete(counts: Counts, product: Counts, candidates: Ints, r: int, levels: Ints, own: Counts) -> Counted:
+    """Fill in the last level of each candidate, add up the configurations, and leave out what is empty.
+
+    What a candidate has beyond its `levels` are gaps: they count nowhere. `own` as in `count` of
+    `mapdag.counts.choice`.
+    """
     dense = len(counts)
     n_tables = len(candidates)
     cell_ends, total_ends = new_ints(n_tables), new_ints(n_tables)
@@ -289,6 +295,14 @@ def complete(counts: Counts, product: Counts, candidates: Ints, r: int) -> Count
             mine = product[start : start + dense]
             for c in range(dense):
                 rest[c] -= mine[c]
+        if candidates[t, 1] > levels[t]:
+            for c in range(dense):
+                if len(own):
+                    own[t, c] = counts[c] - rest[c]
+                rest[c] = 0
+        elif len(own):
+            for c in range(dense):
+                own[t, c] = counts[c]
         for configuration in range(row, end, r):
             total = np.int32(0)
             for k in range(configuration, configuration + r):

@@ -38,7 +38,7 @@ def add_block(rows: Rows, jobs: Jobs, sums: Ints) -> None:
     By bitsets, the cells of the family come first, then, for each candidate, its levels times these cells, the last
     level left to `complete`, and a row for nobody. Through the rows, each candidate has the cells times its levels.
     """
-    codes, bits, first_level, cards = rows
+    codes, bits, first_level, cards, _ = rows
     members, member_ends, candidates, candidate_ends, ways, starts = jobs
     for j in range(len(ways)):
         family = members[member_ends[j - 1] if j else 0 : member_ends[j]]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from mapdag.counts import bitsets, rows
 from mapdag.counts.rows import Cells, RowOrder
-from mapdag.kernels import Ints, entry, inner, new_ints, new_pairs, new_rows, no_counts
+from mapdag.kernels import Counts, Ints, entry, inner, new_ints, new_pairs, new_rows, no_counts
 
 if TYPE_CHECKING:
     from mapdag.counts.cores import Rows
@@ -116,12 +116,17 @@ def no_order() -> RowOrder:
 
 
 @entry
-def count(data: Rows, family: Ints, cells: Cells, order: RowOrder, candidates: Ints, way: int) -> Counted:
-    """Count one family extended by each candidate, all in the same way; `cells` and `order` where they are needed."""
+def count(data: Rows, family: Ints, cells: Cells, order: RowOrder, candidates: Ints, way: int, own: Counts) -> Counted:
+    """Count one family extended by each candidate, all in the same way; `cells` and `order` where they are needed.
+
+    `own`, zeros (candidates, levels of the child), gets the counts of the child in the rows in which each candidate is
+    known, where the family has no parents; without rows, it is not wanted.
+    """
     if way == BITSETS:
         members = with_first_levels(family, data.first_level, data.cards)
-        more = with_first_levels(candidates, data.first_level, data.cards)
-        return bitsets.count_extensions(data.bits, members, more)
+        more = with_first_levels(candidates, data.first_level, data.widths)
+        return bitsets.count_extensions(data.bits, members, more, data.cards[candidates], own)
     if way == TABLES:
-        return rows.tabulate(data.codes, cells, candidates, data.cards)
-    return rows.count_sorted(data.codes, order, cells.configuration_ends, candidates, data.cards, None, no_counts(0))
+        return rows.tabulate(data.codes, cells, candidates, data.cards, data.widths, own)
+    ends, nothing = cells.configuration_ends, no_counts(0)
+    return rows.count_sorted(data.codes, order, ends, candidates, data.cards, None, nothing, own)

@@ -30,19 +30,23 @@ if TYPE_CHECKING:
 Backend = Literal["auto", "bitsets", "tables", "sorted"]
 
 _WORTH_A_THREAD = 1 << 20  # codes that outweigh the hand-over to a thread
+_NOBODYS = np.empty((0, 0), dtype=np.int32)
 
 
 class Rows(NamedTuple):
     """The rows of a data set as kernels take them."""
 
     codes: Any  # (variables, rows) unsigned
-    bits: NDArray[np.uint64]  # (levels, words) a bitset of rows for each level of each variable
+    bits: NDArray[np.uint64]  # (levels, words) a bitset of rows for each level of each variable, and for its gaps
     first_level: NDArray[np.int64]  # (variables + 1,) where the levels of each begin
-    cards: NDArray[np.int64]  # (variables,) how many there are
+    cards: NDArray[np.int64]  # (variables,) how many there are,
+    widths: NDArray[np.int64]  # (variables,) and with gaps, which are one more where there are any
 
 
 class Counter(Engine):
     """Counts of any family in one data set; nodes are column indices.
+
+    Rows that lack a member of a family, where the data have gaps, are not in its table.
 
     Parameters
     ----------
@@ -54,6 +58,8 @@ class Counter(Engine):
         How many threads bring the rows into the form that is counted.
     """
 
+    counts_gaps = True
+
     def __init__(self, data: Dataset, *, backend: Backend = "auto", threads: int = 1) -> None:
         if backend not in ("auto", "bitsets", "tables", "sorted"):
             raise ParameterError(f"backend must be 'auto', 'bitsets', 'tables' or 'sorted', got {backend!r}")
@@ -63,9 +69,12 @@ class Counter(Engine):
         self._threads = threads
         self.codes = data.codes
         self.cards = data.cards
+        self.widths = data.widths
         self.weights = data.exact_weights
         self.total = data.total
         self.n_rows = data.n_rows
+        # Rows that all weigh the same are counted as if they had no weights; the counts are then multiplied.
+        self._same = self.weights is not None and self.n_rows > 0 and bool((self.weights == self.weights[0]).all())
         self.fractions = self.n_rows if self.weights is not None and self.weights.dtype.kind == "f" else 0
 
     @property
@@ -78,7 +87,7 @@ class Counter(Engine):
         """What the kernels work on."""
         from mapdag.counts import bitsets
 
-        first_level = np.concatenate([[0], np.cumsum(self.cards)])
+        first_level = np.concatenate([[0], np.cumsum(self.widths)])
         bits, following = bitsets.no_bits(first_level[-1], self.n_rows), np.zeros(1, dtype=np.int64)
 
         def pack() -> None:
@@ -86,7 +95,7 @@ class Counter(Engine):
 
         with helped(pack, self._threads, min(self._threads - 1, self.codes.size // _WORTH_A_THREAD)):
             pack()
-        return Rows(self.codes, bits, first_level, self.cards)
+        return Rows(self.codes, bits, first_level, self.cards, self.widths)
 
     @cached_property
     def way(self) -> int:
@@ -123,13 +132,13 @@ class Counter(Engine):
             return self._extensions(child, parents, candidates)
         if parents:  # as one more parent added to the others
             return self._extensions(child, parents[:-1], parents[-1:])
-        return self.table(child, ()).batch(child)
+        return self.table(child, ()).batch(child)._replace(total=float(self.total))
 
     def _extensions(self, child: int, parents: tuple[int, ...], candidates: tuple[int, ...]) -> TableBatch:
         from mapdag.counts import choice
 
         family, members = np.array([*parents, child], dtype=np.int64), np.array(candidates, dtype=np.int64)
-        if self.weights is not None:
+        if self.weights is not None and not self._same:
             return self._batch(child, parents, members, self._weighted(family, members))
         how = choice.choose(self.n_rows, family, members, self.cards, self.way)
         cells, order = self._cells(family if (how != choice.BITSETS).any() else family[-1:])
@@ -138,18 +147,24 @@ class Counter(Engine):
         parts = []
         for each in np.unique(how):
             places = np.flatnonzero(how == each)
-            parts.append((places, choice.count(self.rows, family, cells, order, members[places], each)))
-        return self._batch(child, parents, members, merge_counts(parts, len(members)))
+            counted = choice.count(self.rows, family, cells, order, members[places], each, _NOBODYS)
+            parts.append((places, counted))
+        counts = merge_counts(parts, len(members))
+        if self.weights is not None:
+            weight = self.weights[0]
+            counts = counts._replace(cells=counts.cells * weight, totals=counts.totals * weight)
+        return self._batch(child, parents, members, counts)
 
     def table(self, child: int, parents: Sequence[int]) -> CountTable:
         """Count one family in full: which configuration and level each count belongs to."""
         family = np.array([*parents, child], dtype=np.int64)
         cells, order = self._cells(family)
-        starts = np.concatenate([[0], order.ends[:-1]])
+        ends = order.ends[: cells.n_cells]
+        starts = np.concatenate([[0], ends[:-1]])[: cells.n_cells]
         offsets = np.concatenate([[0], cells.configuration_ends])
-        counts = order.ends - starts
-        if self.weights is not None:
-            counts = np.add.reduceat(self.weights[order.rows], starts)
+        counts = ends - starts
+        if self.weights is not None and len(starts):
+            counts = np.add.reduceat(self.weights[order.rows[: ends[-1]]], starts)
         first = order.rows[starts]
         return CountTable(
             r=int(self.cards[child]),
@@ -172,9 +187,9 @@ class Counter(Engine):
 
         assert self.weights is not None
         cells, order = self._cells(family)
-        zero = np.empty(0, dtype=self.weights.dtype)
+        zero, nobodys = np.empty(0, dtype=self.weights.dtype), np.empty((0, 0), dtype=self.weights.dtype)
         ends = cells.configuration_ends
-        return rows.count_sorted(self.codes, order, ends, candidates, self.cards, self.weights, zero)
+        return rows.count_sorted(self.codes, order, ends, candidates, self.cards, self.weights, zero, nobodys)
 
     def _batch(self, child: int, parents: tuple[int, ...], candidates: Ints, counts: Counted) -> TableBatch:
         q, log_q = self.declared(parents)

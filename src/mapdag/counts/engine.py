@@ -11,7 +11,7 @@ import math
 from abc import ABC, abstractmethod
 from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -62,6 +62,9 @@ class Engine(ABC):
     total: float
     fractions: int
     threads: int = 1
+
+    counts_gaps: ClassVar[bool] = False
+    """Whether rows may have gaps: those that lack a member of a family are then not in its table."""
 
     @property
     def n_nodes(self) -> int:
@@ -137,4 +140,6 @@ def make_engine(engine: str | Callable[[Dataset], Engine], data: Dataset) -> Eng
     made = found(data) if callable(found) else None
     if not isinstance(made, Engine):
         raise ParameterError(f"engine must be one of {', '.join(ENGINES)}, or make an Engine, got {engine!r}")
+    if data.has_gaps and not made.counts_gaps:
+        raise ParameterError(f'engine must be "cores" where data have gaps, got {engine!r}')
     return made

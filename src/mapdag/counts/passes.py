@@ -138,7 +138,7 @@ def _rows(blocks: Blocks, i: int, turn: Turn, cards: Ints, empty: NDArray[Any]) 
         if by_codes:
             codes = np.empty((len(cards), n), dtype=empty.dtype)
             codes_of_planes(planes, first_level, codes)
-    return Rows(sealed(codes), bits, first_level, cards)
+    return Rows(sealed(codes), bits, first_level, cards, cards)
 
 
 def sealed(array: NDArray[Any]) -> NDArray[Any]:

@@ -1,6 +1,7 @@
 """Counting by going through the rows: time and memory follow the rows, whatever the number of configurations.
 
-Rows are first numbered by the cell of the family that they fall into (configuration, then level of the child). Where
+Rows are first numbered by the cell of the family that they fall into (configuration, then level of the child); rows
+that lack a member of the family, which is a code beyond its levels, get a number beyond the last cell's. Where
 the extended tables have about as many cells as there are rows, candidates are counted into full tables, four at a
 time; where they have more, rows are sorted by cell and each cell is counted apart, in an array as long as the
 candidate's number of levels. Rows may carry weights.
@@ -29,11 +30,13 @@ from mapdag.kernels import (
     part,
 )
 
+_GAP = np.uint32(0xFFFFFFFF)  # instead of a cell, while rows are numbered
+
 
 class Cells(NamedTuple):
     """The cell of a family that each row falls into."""
 
-    ids: RowNumbers  # (rows,) rank of the row's cell among those that occur
+    ids: RowNumbers  # (rows,) rank of the row's cell among those that occur; `n_cells` where the row has a gap
     n_cells: int
     configuration_ends: Ints  # (observed configurations,) where each configuration's cells end
 
@@ -41,8 +44,8 @@ class Cells(NamedTuple):
 class RowOrder(NamedTuple):
     """Rows, cell by cell."""
 
-    rows: RowNumbers  # (rows,) their numbers
-    ends: Ints  # (cells,) where each cell ends
+    rows: RowNumbers  # (rows,) their numbers; last, those with gaps
+    ends: Ints  # (cells + 1,) where each cell ends, and all
 
 
 @inner
@@ -66,52 +69,74 @@ def _sorted_by(values: Codes, size: int, order: RowNumbers) -> RowNumbers:
 def _split(ids: RowNumbers, size: int, codes: Codes, r: int) -> int:
     """Split groups by one more variable: `ids` becomes the rank of (id, code) among the pairs that occur.
 
-    Ranks follow the lexicographic order of the pairs, so the result does not depend on the order of rows. Returns the
-    number of groups.
+    Ranks follow the lexicographic order of the pairs, so the result does not depend on the order of rows. Rows whose
+    id is `size` or whose code is `r` have gaps: they get the number of groups, which is returned.
     """
     n = len(ids)
     bound = size * r
     if bound <= 4 * n + 1024:
-        rank = no_ranks(bound)
-        width = np.uint64(r)
+        rank = no_ranks(bound + 1)
+        width, groups, last = np.uint64(r), np.uint64(size), np.uint64(bound)
         for row in range(n):
-            rank[np.uint64(ids[row]) * width + np.uint64(codes[row])] = 1
+            gap = (ids[row] == groups) | (codes[row] == width)
+            rank[last if gap else np.uint64(ids[row]) * width + np.uint64(codes[row])] = 1
         count = 0
         for key in range(bound):
             if rank[key]:
                 rank[key] = count
                 count += 1
+        rank[bound] = count
         for row in range(n):
-            ids[row] = rank[np.uint64(ids[row]) * width + np.uint64(codes[row])]
+            gap = (ids[row] == groups) | (codes[row] == width)
+            ids[row] = rank[last if gap else np.uint64(ids[row]) * width + np.uint64(codes[row])]
         return count
     # Too many pairs to mark: sort the rows by code, then by id, and number the runs.
     order = new_rows(n)
     for row in range(n):
         order[row] = row
-    order = _sorted_by(ids, size, _sorted_by(codes, r, order))
-    count, last_id, last_code = 0, ids[order[0]], codes[order[0]]
+    order = _sorted_by(ids, size + 1, _sorted_by(codes, r + 1, order))
+    count, last_id, last_code = 0, np.int64(-1), np.int64(-1)
     for i in range(n):
         row = order[i]
-        if ids[row] != last_id or codes[row] != last_code:
-            count += 1
-            last_id, last_code = ids[row], codes[row]
-        ids[row] = count
-    return count + 1
+        mine, code = np.int64(ids[row]), np.int64(codes[row])
+        if mine < size and code < r:
+            if mine != last_id or code != last_code:
+                count += 1
+                last_id, last_code = mine, code
+            ids[row] = count - 1
+        else:
+            ids[row] = _GAP
+    for row in range(n):
+        if ids[row] == _GAP:
+            ids[row] = count
+    return count
+
+
+@part
+def _add_digit(ids: RowNumbers, codes: Codes, r: int) -> None:
+    """Add a digit to the number of each row's cell; `_GAP` where the row lacks it, or another one."""
+    for row in range(len(ids)):
+        code = np.uint32(codes[row])
+        cell = ids[row] * r + code
+        ids[row] = _GAP if (code == r) | (ids[row] == _GAP) else cell
 
 
 @inner
 def _combine(codes: Codes, family: Ints, cards: Ints, ids: RowNumbers, rank: RowNumbers) -> Cells:
-    """Find the cell of each row among all declared ones, which `rank` has room for, and number those that occur."""
+    """Find the cell of each row among all declared ones, which `rank` has room for, and number those that occur.
+
+    The last place of `rank` is for rows with gaps.
+    """
+    dense = np.uint32(len(rank) - 1)
     for i in range(len(family)):
-        column, r = codes[family[i]], np.uint32(cards[family[i]])
-        for row in range(len(ids)):
-            ids[row] = ids[row] * r + np.uint32(column[row])
+        _add_digit(ids, codes[family[i]], np.uint32(cards[family[i]]))
     for row in range(len(ids)):
+        ids[row] = min(ids[row], dense)
         rank[ids[row]] = 1
     r = cards[family[-1]]
     ends = new_ints(len(rank) // r)
     count, configurations = 0, 0
-    for first in range(0, len(rank), r):
+    for first in range(0, len(rank) - 1, r):
         before = count
         for cell in range(first, first + r):
             occurs = rank[cell]
@@ -119,6 +144,7 @@ def _combine(codes: Codes, family: Ints, cards: Ints, ids: RowNumbers, rank: Row
             count += occurs
         ends[configurations] = count
         configurations += count > before
+    rank[-1] = count
     for row in range(len(ids)):
         ids[row] = rank[ids[row]]
     return Cells(ids, np.int64(count), ends[:configurations])
@@ -133,7 +159,7 @@ def number_rows(codes: Codes, family: Ints, cards: Ints) -> Cells:
     for i in range(len(family)):
         dense = min(dense * cards[family[i]], most + 1)
     if dense <= most and n > 0:
-        return _combine(codes, family, cards, ids, no_ranks(dense))
+        return _combine(codes, family, cards, ids, no_ranks(dense + 1))
     size = 1
     for i in range(len(family) - 1):
         size = _split(ids, size, codes[family[i]], cards[family[i]])
@@ -141,19 +167,24 @@ def number_rows(codes: Codes, family: Ints, cards: Ints) -> Cells:
     ends = no_ints(size)
     n_cells = _split(ids, size, codes[family[-1]], cards[family[-1]])
     for row in range(n):
-        ends[configuration[row]] = max(ends[configuration[row]], np.int64(ids[row]) + 1)
-    return Cells(ids, n_cells, ends)
+        if ids[row] < n_cells:
+            ends[configuration[row]] = max(ends[configuration[row]], np.int64(ids[row]) + 1)
+    found = 0  # configurations whose rows all lack the child do not occur
+    for c in range(size):
+        ends[found] = ends[c]
+        found += ends[c] > 0
+    return Cells(ids, n_cells, ends[:found])
 
 
 @entry
 def sort_rows(ids: RowNumbers, n_cells: int) -> RowOrder:
     """Sort the rows by the cell that each falls into."""
-    ends = no_ints(n_cells)
+    ends = no_ints(n_cells + 1)
     for row in range(len(ids)):
         ends[ids[row]] += 1
-    place = new_ints(n_cells)
+    place = new_ints(n_cells + 1)
     total = 0
-    for cell in range(n_cells):
+    for cell in range(n_cells + 1):
         place[cell] = total
         total += ends[cell]
         ends[cell] = total
@@ -166,12 +197,15 @@ def sort_rows(ids: RowNumbers, n_cells: int) -> RowOrder:
 
 @part
 def cells_of_rows(codes: Codes, family: Ints, cards: Ints, first: int, last: int) -> RowNumbers:
-    """Cell of the family that each of some rows falls into, among all that are declared."""
+    """Cell of the family that each of some rows falls into, among all that are declared; their number for gaps."""
     ids = no_ranks(last - first)
+    dense = np.uint32(1)
     for member in family:
         x, r = codes[member, first:last], np.uint32(cards[member])
-        for row in range(len(ids)):
-            ids[row] = ids[row] * r + np.uint32(x[row])
+        dense *= r
+        _add_digit(ids, x, r)
+    for row in range(len(ids)):
+        ids[row] = min(ids[row], dense)
     return ids
 
 
@@ -207,8 +241,12 @@ def add_tables(
 
 
 @inner
-def tabulate(codes: Codes, numbered: Cells, candidates: Ints, cards: Ints) -> Counted:
-    """Tables of one family extended by each candidate, counted in full."""
+def tabulate(codes: Codes, numbered: Cells, candidates: Ints, cards: Ints, widths: Ints, own: Counts) -> Counted:
+    """Tables of one family extended by each candidate, counted in full.
+
+    Gaps of a candidate are one more level while rows are counted (`widths`), and rows with gaps in the family one more
+    cell. `own` as in `count` of `mapdag.counts.choice`.
+    """
     ids, n_cells, configuration_ends = numbered
     n_tables = len(candidates)
     cell_ends, total_ends = new_ints(n_tables), new_ints(n_tables)
@@ -217,23 +255,30 @@ def tabulate(codes: Codes, numbered: Cells, candidates: Ints, cards: Ints) -> Co
     size, levels = 0, 0
     for t in range(n_tables):
         starts[t] = size
-        size += n_cells * cards[candidates[t]]
-        levels += cards[candidates[t]]
+        size += (n_cells + 1) * widths[candidates[t]]
+        levels += widths[candidates[t]]
     cells = no_counts(size)
     totals = no_counts(len(configuration_ends) * levels)
-    add_tables(ids, codes, 0, candidates, cards, starts, cells)
+    add_tables(ids, codes, 0, candidates, widths, starts, cells)
     place = 0
     for t in range(n_tables):
-        r = cards[candidates[t]]
+        r = widths[candidates[t]]
         start, cell = starts[t], 0
+        if r > cards[candidates[t]]:
+            for gap in range(start + r - 1, start + n_cells * r, r):
+                cells[gap] = 0
         for j in range(len(configuration_ends)):
             while cell < configuration_ends[j]:
                 for m in range(r):
                     totals[place + m] += cells[start + m]
+                    if len(own):
+                        own[t, cell] += cells[start + m]
                 start += r
                 cell += 1
             place += r
-        cell_ends[t], total_ends[t] = start, place
+        for gap in range(start, start + r):
+            cells[gap] = 0
+        cell_ends[t], total_ends[t] = start + r, place
     close_gaps(cells, cell_ends, n_positive)
     close_gaps(totals, total_ends, q_obs)
     return Counted(cells[: cell_ends[-1]], cell_ends, totals[: total_ends[-1]], total_ends, n_positive, q_obs)
@@ -269,6 +314,7 @@ def count_sorted(
     cards: Ints,
     weights: Counts | None,
     zero: Counts,
+    own: Counts,
 ) -> Counted:
     """Positive counts of one family extended by each candidate.
 
@@ -283,6 +329,8 @@ def count_sorted(
         One number per row, all positive.
     zero : array (0,)
         Its type is the type of the counts.
+    own : array (candidates, levels of the child) or (0, 0)
+        As in `count` of `mapdag.counts.choice`.
     """
     rows, group_ends = order
     room_cells, room_totals = 0, 0
@@ -294,8 +342,8 @@ def count_sorted(
     n_cells, n_totals = 0, 0
     for c in range(len(candidates)):
         x, levels = codes[candidates[c]], cards[candidates[c]]
-        local, total = np.zeros(levels, zero.dtype), np.zeros(levels, zero.dtype)
-        seen, met = new_ints(levels), new_ints(levels)
+        local, total = np.zeros(levels + 1, zero.dtype), np.zeros(levels + 1, zero.dtype)  # the last: gaps
+        seen, met = new_ints(levels + 1), new_ints(levels + 1)
         row, group = 0, 0
         for j in range(len(configuration_ends)):
             n_met = 0
@@ -304,12 +352,15 @@ def count_sorted(
                 found = _count_cell(x, rows, row, end, weights, local, seen)
                 for i in range(found):
                     m = seen[i]
-                    if total[m] == 0:
-                        met[n_met] = m
-                        n_met += 1
-                    total[m] += local[m]
-                    cells[n_cells] = local[m]
-                    n_cells += 1
+                    if m < levels:
+                        if total[m] == 0:
+                            met[n_met] = m
+                            n_met += 1
+                        total[m] += local[m]
+                        cells[n_cells] = local[m]
+                        n_cells += 1
+                        if len(own):
+                            own[c, group] += local[m]
                     local[m] = 0
                 row = end
                 group += 1

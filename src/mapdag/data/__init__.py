@@ -9,6 +9,7 @@ from mapdag.data.codings import Coding
 from mapdag.data.cuts import Cuts
 from mapdag.data.dataset import Dataset
 from mapdag.data.discretization import discretize
+from mapdag.data.gaps import Gaps
 from mapdag.data.options import ReadingOptions, split_options
 from mapdag.data.packed import ScannedDataset, scan
 from mapdag.data.reader import as_dataset, read
@@ -19,6 +20,7 @@ __all__ = [
     "ColumnCheck",
     "Cuts",
     "Dataset",
+    "Gaps",
     "ReadingOptions",
     "ScannedDataset",
     "as_dataset",

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from mapdag.data.cuts import Cuts
+    from mapdag.data.gaps import Gaps
 
 _SHOWN_ROWS, _SHOWN_COLUMNS = 5, 12
 
@@ -47,6 +48,9 @@ class Dataset(Tabular):
     codings : mapping, optional
         What the levels of a column stand for, where that is anything but text (see `Coding`). Not part of what makes
         two datasets equal.
+    has_gaps : bool
+        Whether values may be missing: the code of a gap is the number of levels of its column. False again where none
+        is.
 
     Examples
     --------
@@ -66,6 +70,7 @@ class Dataset(Tabular):
     codes: Codes
     weights: Weights | None = None
     codings: Mapping[str, Coding] = field(default_factory=dict)
+    has_gaps: bool = False
 
     #: Who counts it, unless the user says otherwise.
     engine: ClassVar[str] = "cores"
@@ -80,11 +85,12 @@ class Dataset(Tabular):
         if codes.ndim != 2 or len(codes) != len(names):
             raise DataError(f"codes must have one row per column ({len(names):,}), got shape {codes.shape}")
         cards = [len(levels[name]) for name in names]
-        _check_codes(codes, names, cards)
+        _check_codes(codes, names, cards, gaps=self.has_gaps)
         weights = None if self.weights is None else check_weights(self.weights, codes.shape[1])
         if weights is not None and not weights.all():
             codes, weights = codes[:, weights > 0], weights[weights > 0]
-        _fill(self, names, levels, codes.astype(code_dtype(cards), order="C"), weights, self.codings)
+        codes = codes.astype(code_dtype(cards, gaps=self.has_gaps), order="C")
+        _fill(self, names, levels, codes, weights, self.codings, self.has_gaps)
 
     @classmethod
     def from_codes(
@@ -94,6 +100,7 @@ class Dataset(Tabular):
         names: Sequence[str] | None = None,
         levels: LevelsLike | None = None,
         weights: ArrayLike | None = None,
+        gap: int | None = None,
     ) -> Dataset:
         """Make a dataset from an array of codes with one row per observation.
 
@@ -108,6 +115,8 @@ class Dataset(Tabular):
             has as many levels as its largest code asks for.
         weights : array of shape (rows,), optional
             How many observations each row stands for.
+        gap : int, optional
+            The code that stands where a value is missing, such as -1; by default, none may be.
 
         Returns
         -------
@@ -117,6 +126,8 @@ class Dataset(Tabular):
         --------
         >>> Dataset.from_codes([[0], [2]], names=["x"], levels={"x": ["low", "mid", "high"]}).row(1)
         {'x': 'high'}
+        >>> Dataset.from_codes([[0, 1], [-1, 0]], gap=-1)
+        Dataset(2 rows, 2 columns, 1-2 levels, 1 gap)
         """
         array = np.asarray(codes)
         if array.ndim != 2:
@@ -126,6 +137,8 @@ class Dataset(Tabular):
         checked = check_names([f"X{i + 1}" for i in range(array.shape[1])] if names is None else names)
         if len(checked) != array.shape[1]:
             raise DataError(f"{len(checked):,} names for {array.shape[1]:,} columns of codes")
+        missing = np.zeros(array.shape, dtype=bool) if gap is None else array == gap
+        array = np.where(missing, 0, array) if missing.any() else array
         declared: dict[str, Any] = dict(declared_levels(levels, checked))
         for position, name in enumerate(checked):
             if name not in declared:
@@ -133,7 +146,14 @@ class Dataset(Tabular):
                 if top >= MAX_LEVELS:
                     raise DataError(f"column {name!r} has the code {top:,}; at most {MAX_LEVELS:,} levels are possible")
                 declared[name] = top + 1
-        return cls(checked, declared, array.T, weights)  # type: ignore[arg-type]
+        if missing.any():
+            cards = [len(labels) for labels in declared_levels(declared, checked).values()]
+            for name, column, gone, card in zip(checked, array.T, missing.T, cards, strict=True):
+                _check_codes(column[None], [name], [card])
+                if card == MAX_LEVELS and gone.any():
+                    raise DataError(f"column {name!r} has {card:,} levels, which leaves no code for missing values")
+            array = np.where(missing, cards, array)
+        return cls(checked, declared, array.T, weights, has_gaps=bool(missing.any()))  # type: ignore[arg-type]
 
     @classmethod
     def _trusted(
@@ -143,10 +163,11 @@ class Dataset(Tabular):
         codes: Codes,
         weights: Weights | None,
         codings: Mapping[str, Coding] | None = None,
+        has_gaps: bool = False,
     ) -> Dataset:
         """Make a dataset from parts that are known to be right and that nobody else can change."""
         self = object.__new__(cls)
-        _fill(self, names, levels, codes, weights, codings or {})
+        _fill(self, names, levels, codes, weights, codings or {}, has_gaps)
         return self
 
     # What it holds ---------------------------------------------------------------------------------------------
@@ -187,6 +208,30 @@ class Dataset(Tabular):
         return np.array([len(self.levels[name]) for name in self.names], dtype=np.int64)
 
     @property
+    def widths(self) -> NDArray[np.int64]:
+        """Number of different codes that each variable may have: its levels, and one more where it has gaps."""
+        cards = self.cards
+        return cards + (self.codes == cards[:, None]).any(axis=1) if self.has_gaps else cards
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """Whether each value is known, an array (columns, rows).
+
+        >>> Dataset.from_codes([[0, 1], [-1, 0]], gap=-1).known
+        array([[ True, False],
+               [ True,  True]])
+        """
+        known: NDArray[np.bool_] = self.codes < self.cards[:, None]
+        return known
+
+    @property
+    def gaps(self) -> Gaps:
+        """Where values are missing: by column, by pair of columns, and how many rows have none."""
+        from mapdag.data.gaps import describe_gaps
+
+        return describe_gaps(self)
+
+    @property
     def cuts(self) -> Cuts:
         """Where columns were cut into intervals, those that were."""
         return cuts_of(self.codings)
@@ -200,7 +245,8 @@ class Dataset(Tabular):
         if cards.min() == cards.max():
             levels = plural(int(cards.min()), "level") + (" each" if self.n_columns > 1 else "")
         weighted = "" if self.weights is None else f", total weight {self.total:,}"
-        return f"Dataset({plural(self.n_rows, 'row')}, {plural(self.n_columns, 'column')}, {levels}{weighted})"
+        gaps = f", {plural(int((~self.known).sum()), 'gap')}" if self.has_gaps else ""
+        return f"Dataset({plural(self.n_rows, 'row')}, {plural(self.n_columns, 'column')}, {levels}{gaps}{weighted})"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Dataset):
@@ -217,7 +263,7 @@ class Dataset(Tabular):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Arrays come back writable.
-        return (Dataset._trusted, (self.names, self.levels, self.codes, self.weights, self.codings))
+        return (Dataset._trusted, (self.names, self.levels, self.codes, self.weights, self.codings, self.has_gaps))
 
     def index(self, name: str) -> int:
         """Return the position of a column."""
@@ -231,11 +277,12 @@ class Dataset(Tabular):
         codes: Codes = self.codes[self.index(name)]
         return codes
 
-    def row(self, i: int) -> dict[str, str]:
-        """Return the labels of one row, counted from 0."""
+    def row(self, i: int) -> dict[str, str | None]:
+        """Return the labels of one row, counted from 0; None where a value is missing."""
         if not -self.n_rows <= i < self.n_rows:
             raise ParameterError(f"row must be between 0 and {self.n_rows - 1:,}, got {i}")
-        return {name: self.levels[name][code] for name, code in zip(self.names, self.codes[:, i], strict=True)}
+        codes = dict(zip(self.names, self.codes[:, i], strict=True))
+        return {name: (*self.levels[name], None)[code] for name, code in codes.items()}
 
     def observed(self, name: str) -> Weights:
         """Count the observations of every declared level of a column.
@@ -244,7 +291,7 @@ class Dataset(Tabular):
         array([1, 0, 1])
         """
         codes, size = self.column(name), len(self.levels[name])
-        counts = np.bincount(codes, weights=self.weights, minlength=size)
+        counts = np.bincount(codes, weights=self.weights, minlength=size)[:size]
         return counts if self.weights is None or self.weights.dtype.kind == "f" else counts.astype(np.int64)
 
     def sum(self, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -280,10 +327,10 @@ class Dataset(Tabular):
         if unknown:
             raise unknown_names(unknown, self.names, "this dataset")
         positions = {name: position for position, name in enumerate(self.names)}
-        dtype = code_dtype([len(self.levels[name]) for name in chosen])
+        dtype = code_dtype([len(self.levels[name]) for name in chosen], gaps=self.has_gaps)
         codes: Codes = self.codes[[positions[name] for name in chosen]].astype(dtype, copy=False)
         levels = {name: self.levels[name] for name in chosen}
-        return Dataset._trusted(chosen, levels, codes, self.weights, self.codings)
+        return Dataset._trusted(chosen, levels, codes, self.weights, self.codings, self.has_gaps)
 
     def take(self, rows: ArrayLike) -> Dataset:
         """Return some of the rows: positions (repeats allowed) or a mask.
@@ -301,7 +348,8 @@ class Dataset(Tabular):
             raise ParameterError(f"rows must be between 0 and {self.n_rows - 1:,}, got {positions.max():,}")
         # Rows taken many times can add up to more than a total may be.
         weights = None if self.weights is None else check_weights(self.weights[positions], len(positions))
-        return Dataset._trusted(self.names, self.levels, np.take(self.codes, positions, axis=1), weights, self.codings)
+        codes: Codes = np.take(self.codes, positions, axis=1)
+        return Dataset._trusted(self.names, self.levels, codes, weights, self.codings, self.has_gaps)
 
     def with_levels(self, levels: LevelsLike) -> Dataset:
         """Return the same rows with levels declared anew: added, reordered, or dropped where never observed.
@@ -312,19 +360,29 @@ class Dataset(Tabular):
         """
         declared = declared_levels(levels, self.names)
         merged = {name: declared.get(name, self.levels[name]) for name in self.names}
-        codes = np.empty(self.codes.shape, dtype=code_dtype([len(labels) for labels in merged.values()]))
+        cards = [len(labels) for labels in merged.values()]
+        codes = np.empty(self.codes.shape, dtype=code_dtype(cards, gaps=self.has_gaps))
         for position, name in enumerate(self.names):
             if merged[name] == self.levels[name]:
                 codes[position] = self.codes[position]
                 continue
             match = Matcher(merged[name])
-            recode = [match(label) for label in self.levels[name]]
+            recode = [*map(match, self.levels[name]), *([len(merged[name])] if self.has_gaps else [])]
             lost = np.array([code is None for code in recode])[self.codes[position]]
             if lost.any():
                 first = self.levels[name][self.codes[position][lost][0]]
                 raise DataError(f"column {name!r}: the level {first!r} is not declared, but in {rows_text(lost)}")
             codes[position] = np.array([code or 0 for code in recode], dtype=codes.dtype)[self.codes[position]]
-        return Dataset._trusted(self.names, merged, codes, self.weights, self.codings)
+        return Dataset._trusted(self.names, merged, codes, self.weights, self.codings, self.has_gaps)
+
+    def complete_rows(self) -> Dataset:
+        """Return the rows in which no value is missing.
+
+        >>> Dataset.from_codes([[0, 1], [-1, 0]], gap=-1).complete_rows().codes
+        array([[0],
+               [1]], dtype=uint8)
+        """
+        return self.take(self.known.all(axis=0)) if self.has_gaps else self
 
     def aggregated(self) -> Dataset:
         """Return the distinct rows in lexicographic order of their codes, with their counts as weights.
@@ -333,8 +391,9 @@ class Dataset(Tabular):
         >>> data.codes.T.tolist(), data.weights.tolist()
         ([[0, 1], [1, 0]], [1, 2])
         """
-        rows, counts = distinct_rows(self.codes, self.cards, self.weights)
-        return Dataset._trusted(self.names, self.levels, np.take(self.codes, rows, axis=1), counts, self.codings)
+        rows, counts = distinct_rows(self.codes, self.widths, self.weights)
+        codes: Codes = np.take(self.codes, rows, axis=1)
+        return Dataset._trusted(self.names, self.levels, codes, counts, self.codings, self.has_gaps)
 
     def repeated(self) -> Dataset:
         """Return each row as often as it counts, without weights, which must be whole numbers.
@@ -347,7 +406,7 @@ class Dataset(Tabular):
         if self.weights.dtype.kind == "f":
             raise DataError("rows whose weights are fractions cannot be repeated")
         codes: Codes = np.repeat(self.codes, self.weights.astype(np.int64), axis=1)
-        return Dataset._trusted(self.names, self.levels, codes, None, self.codings)
+        return Dataset._trusted(self.names, self.levels, codes, None, self.codings, self.has_gaps)
 
     # Leaving mapdag --------------------------------------------------------------------------------------------
 
@@ -389,6 +448,7 @@ def _fill(
     codes: Codes,
     weights: Weights | None,
     codings: Mapping[str, Coding],
+    has_gaps: bool,
 ) -> None:
     """Set the fields, sealed."""
     if not codes.flags.c_contiguous:
@@ -397,20 +457,21 @@ def _fill(
         if array is not None:
             array.flags.writeable = False
     sealed = levels if isinstance(levels, Sealed) else Sealed(levels)
-    parts = {"names": names, "levels": sealed, "codes": codes, "weights": weights}
+    found = has_gaps and any((column == len(levels[name])).any() for name, column in zip(names, codes, strict=True))
+    parts = {"names": names, "levels": sealed, "codes": codes, "weights": weights, "has_gaps": found}
     for name, value in {**parts, "codings": kept_codings(codings, names)}.items():
         object.__setattr__(self, name, value)
 
 
-def _check_codes(codes: NDArray[Any], names: Sequence[str], cards: Sequence[int]) -> None:
-    """Every code must be one of the declared levels."""
+def _check_codes(codes: NDArray[Any], names: Sequence[str], cards: Sequence[int], *, gaps: bool = False) -> None:
+    """Every code must be one of the declared levels or, where there may be gaps, their number."""
     if codes.dtype.kind not in "biu":
         raise DataError(f"codes must be integers, got {codes.dtype}")
     if not codes.shape[1]:
         return
     for name, column, card in zip(names, codes, cards, strict=True):
-        if int(column.min()) < 0 or int(column.max()) >= card:
-            bad = (column < 0) | (column >= card)
+        if int(column.min()) < 0 or int(column.max()) >= card + gaps:
+            bad = (column < 0) | (column >= card + gaps)
             raise DataError(
                 f"column {name!r}: the code {int(column[bad][0])} in {rows_text(bad)} is not between 0 and {card - 1}"
             )

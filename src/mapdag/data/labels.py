@@ -197,9 +197,9 @@ class Matcher:
 # Declarations of levels -------------------------------------------------------------------------------------------
 
 
-def code_dtype(cards: Sequence[int]) -> type[np.uint8 | np.uint16]:
-    """Return the narrowest type that holds the codes of every variable."""
-    return np.uint8 if max(cards) <= 256 else np.uint16
+def code_dtype(cards: Sequence[int], *, gaps: bool = False) -> type[np.uint8 | np.uint16]:
+    """Return the narrowest type that holds the codes of every variable, that of a gap included where there are any."""
+    return np.uint8 if max(cards) + gaps <= 256 else np.uint16
 
 
 def check_names(names: Sequence[Any]) -> tuple[str, ...]:

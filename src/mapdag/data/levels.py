@@ -27,6 +27,8 @@ _NO_ANSWER = re.compile(
     r"-|-?9{1,4}|-[1-9]|none|n/?a\.?|unknown|missing|refused|no answer|don'?t know|dk", re.IGNORECASE
 )
 
+_NO_ROOM = f"has {MAX_LEVELS:,} levels, which leaves no code for missing values"
+
 #: Where levels are declared that come from another table or from a network.
 _WHERE = "declare it where these levels come from: read that table, and learn, with "
 
@@ -74,7 +76,7 @@ def interpret(column: Column, options: ReadOptions, problems: Problems) -> Coded
     if coded is None or not _missing_dealt_with(coded, column, options, problems):
         return None
     if len(coded.levels) > MAX_LEVELS:
-        problems.add(column.name, f"has {MAX_LEVELS:,} levels, which leaves no code for missing values")
+        problems.add(column.name, _NO_ROOM)
         return None
     if len(coded.levels) < 2:
         left = "" if column.rows is None else " in the rows that are left"
@@ -213,13 +215,16 @@ def encode(
 
 
 def _missing_dealt_with(coded: Coded, column: Column, options: ReadOptions, problems: Problems) -> bool:
-    """Deal with missing values, if there are any: an added level, a problem, or nothing yet (rows to be dropped)."""
+    """Deal with missing values, if there are any: an added level, a problem, or nothing (they are kept, or dropped)."""
     size = len(coded.levels)
     if not len(coded.codes) or int(coded.codes.max()) < size:
         return True
     gone = coded.codes == size
     if gone.all() and not options.gaps:
         problems.add(coded.name, f"holds no values: all {column.n_rows:,} rows are missing", topic="hold no values")
+        return False
+    if options.missing == "keep" and size == MAX_LEVELS:
+        problems.add(coded.name, _NO_ROOM)
         return False
     if options.missing == "error" or (options.missing == "level" and not add_missing(coded, options)):
         _note_missing(column, gone, options, problems, coded.levels)

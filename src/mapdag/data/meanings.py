@@ -35,7 +35,7 @@ class ReadOptions:
     gaps: bool = False  # whether one for missing values may be, all the same; a column then may have no others
     codes: bool | None = None  # whether columns with declared levels hold positions in them; None: to be found out
     truths: bool = False  # whether 0 and 1 may be truth values: they are known not to be positions
-    missing: Literal["error", "drop", "level"] = "error"  # what to do about missing values
+    missing: Literal["error", "drop", "level", "keep"] = "error"  # what to do about missing values
     missing_values: frozenset[str] = frozenset()  # labels that mean "missing", on top of the usual ones
     most: int | None = None  # `max_levels`: up to so many levels are meant, more are a mistake
     cut: frozenset[str] = frozenset()  # the columns to be cut into intervals

@@ -19,7 +19,7 @@ class ReadingOptions(TypedDict, total=False):
     like: Any
     weights: str | ArrayLike | None
     drop: str | Iterable[str]
-    missing: Literal["error", "drop", "level"]
+    missing: Literal["error", "drop", "level", "keep"]
     missing_values: str | Iterable[Any]
     discretize: Discretization | None
     codes: bool | None

@@ -66,7 +66,8 @@ class Prepared:
         counting : array of shape (rows,), optional
             How much each row counts where cuts are chosen; its weight unless given. All rows are cut there.
         """
-        return _assemble(self.coded(counting), [column.name for column in self.columns], self.weights)
+        names, keeps = [column.name for column in self.columns], self.options.missing == "keep"
+        return _assemble(self.coded(counting), names, self.weights, gaps=keeps)
 
     def coded(self, counting: NDArray[Any] | None = None) -> list[Coded]:
         """Return the columns, those that were continuous cut; `counting` as in `dataset`."""
@@ -130,8 +131,8 @@ def prepare(source: Any, **asked: Unpack[ReadingOptions]) -> Prepared:
 def _check(asked: ReadingOptions) -> None:
     """Refuse options that can be seen to be wrong without looking at the table."""
     missing, most = asked.get("missing", "error"), asked.get("max_levels")
-    if missing not in {"error", "drop", "level"}:
-        raise ParameterError(f'missing must be "error", "drop" or "level", got {missing!r}')
+    if missing not in {"error", "drop", "level", "keep"}:
+        raise ParameterError(f'missing must be "error", "drop", "level" or "keep", got {missing!r}')
     if most is not None and not (isinstance(most, int | np.integer) and 2 <= most <= MAX_LEVELS):
         raise ParameterError(f"max_levels must be between 2 and {MAX_LEVELS:,}, got {most!r}")
     if asked.get("levels") is not None and asked.get("like") is not None:
@@ -223,7 +224,8 @@ def _cut_continuous(
             if found is not None:
                 found.coding = binned.coding
         if found is not None:
-            if int(found.codes.max()) == len(found.levels) and not add_missing(found, options):
+            gaps = options.missing != "keep" and int(found.codes.max(initial=0)) == len(found.levels)
+            if gaps and not add_missing(found, options):
                 what = f"column {column.name!r} has missing values, but `like` has no level for them: pass "
                 raise DataError(what, Setting("missing", "drop"))
             coded.append(found)
@@ -241,12 +243,12 @@ def _warn_if_header_is_data(found: Sequence[Coded | Continuous | None], source: 
         )
 
 
-def _assemble(columns: Sequence[Coded], order: Sequence[str], weights: Weights | None) -> Dataset:
+def _assemble(columns: Sequence[Coded], order: Sequence[str], weights: Weights | None, *, gaps: bool) -> Dataset:
     by_name = {column.name: column for column in columns}
     levels = {name: by_name[name].levels for name in order}
     codings = {column.name: column.coding for column in columns}
     shape = (len(order), len(columns[0].codes))
-    codes = np.empty(shape, dtype=code_dtype([len(labels) for labels in levels.values()]))
+    codes = np.empty(shape, dtype=code_dtype([len(labels) for labels in levels.values()], gaps=gaps))
     for row, name in zip(codes, order, strict=True):
         row[:] = by_name.pop(name).codes
-    return Dataset._trusted(tuple(order), levels, codes, weights, codings)  # noqa: SLF001
+    return Dataset._trusted(tuple(order), levels, codes, weights, codings, gaps)  # noqa: SLF001

@@ -145,7 +145,8 @@ def _from_memory(source: Any) -> Source:
 def _from_dataset(data: Dataset) -> Source:
     def make(name: str, codes: Any, _: ReadOptions) -> Column:
         levels, coding = data.levels[name], data.codings.get(name, TEXT)
-        return Column(name, "text", codes, levels, declared=levels, coding=coding)
+        labels = (*levels, None) if data.has_gaps else levels
+        return Column(name, "text", codes, labels, declared=levels, coding=coding)
 
     return Source(list(data.names), data.n_rows, list(data.codes), make, weights=data.weights)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import re
 from dataclasses import dataclass, replace
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mapdag.data.gaps import is_monotone
 from mapdag.data.judgement import judge
 from mapdag.data.labels import are_integral
 from mapdag.data.problems import listed
@@ -197,8 +197,7 @@ def describe_missing(missing: Mapping[str, NDArray[np.bool_]]) -> list[str]:
         for names in groups.values()
         if len(names) > 1
     ]
-    by_size = table[np.argsort(table.sum(axis=1), kind="stable")]
-    if len(groups) > 1 and all(not np.any(less & ~more) for less, more in itertools.pairwise(by_size)):
+    if len(groups) > 1 and is_monotone(table):
         notes.append("the pattern is monotone: rows that lack one column lack all that are missing more often")
     return notes
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mapdag.cluster import connect
+from mapdag.data.gaps import refuse_keep
 from mapdag.data.packed import ScannedDataset
 from mapdag.data.packed.sources import find_files
 from mapdag.distributed.blocks import RemoteBlocks
@@ -63,6 +64,7 @@ def scan_on(cluster: Any, source: Any, options: Mapping[str, Any]) -> ScannedDat
 def _refuse(options: Mapping[str, Any], what: str) -> None:
     if options.get("weights") is not None:
         raise ParameterError(f"weights cannot be given for {what}: rows that carry weights are counted in memory only")
+    refuse_keep(options.get("missing"), what)
 
 
 def _current_client() -> Client:

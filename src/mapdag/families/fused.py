@@ -38,6 +38,7 @@ from mapdag.kernels import (
     new_floats,
     new_ints,
     new_scores,
+    no_count_rows,
     no_counts,
     part,
     popcount,
@@ -79,7 +80,7 @@ def no_rows(cards: Ints, codes: Codes | None) -> Rows:
     """Stand in for rows that must be asked for, of the same types, so that nothing is compiled once more."""
     none = np.empty((len(cards), 0), dtype=np.uint8 if codes is None else codes.dtype)
     none.setflags(write=False)
-    return Rows(none, np.empty((0, 0), dtype=np.uint64), np.empty(0, dtype=np.int64), cards)
+    return Rows(none, np.empty((0, 0), dtype=np.uint64), np.empty(0, dtype=np.int64), cards, cards)
 
 
 class Prepared(NamedTuple):
@@ -100,19 +101,27 @@ def no_preparation() -> Prepared:
 
 @part
 def _score_chunk(
-    inputs: Inputs, family: Ints, declared: Declared, prepared: Prepared, mine: Ints, own: Counts, way: int
+    inputs: Inputs, family: Ints, declared: Declared, prepared: Prepared, mine: Ints, own: Counts, way: int, both: bool
 ) -> tuple[Floats, Floats]:
     """Count some candidates, all in one way, and score them: an array (recipes, candidates).
 
-    And another one with scores of the candidates given the node, if its positive counts, `own`, are there.
+    And another one with scores of the candidates given the node, whose positive counts are `own`, where `both` are
+    wanted.
     """
     rows, recipes, card_index = inputs.rows, inputs.recipes, inputs.card_index
     cards, (every_q, every_log_q) = rows.cards, declared
+    has_gaps = rows.widths[family[-1]] > cards[family[-1]]
+    for t in range(len(mine)):
+        has_gaps = has_gaps or rows.widths[mine[t]] > cards[mine[t]]
+    apart = no_count_rows(len(mine) if has_gaps and both else 0, cards[family[-1]])
     if len(prepared.product):
-        levels_of = with_first_levels(mine, rows.first_level, cards)
-        counts = complete(prepared.counts, prepared.product, levels_of, cards[family[-1]])
+        levels_of = with_first_levels(mine, rows.first_level, rows.widths)
+        counts = complete(prepared.counts, prepared.product, levels_of, cards[family[-1]], cards[mine], apart)
     else:
-        counts = count(rows, family, prepared.cells, prepared.order, mine, way)
+        counts = count(rows, family, prepared.cells, prepared.order, mine, way, apart)
+    own_ends = new_ints(len(apart))
+    if len(apart):
+        own, own_ends = _joined(apart)
     q, log_q = new_floats(len(mine)), new_floats(len(mine))
     n_parents, levels = new_ints(len(mine)), new_ints(len(mine))
     for t in range(len(mine)):
@@ -122,9 +131,22 @@ def _score_chunk(
     total = float(rows.codes.shape[1])
     batch = TableBatch(counts, family[-1], cards[family[-1]], q, log_q, n_parents, total)
     found = new_scores(len(recipes.codes), len(mine))
-    back = new_scores(len(recipes.codes) if len(own) else 0, len(mine))
-    score_batch(batch, recipes, inputs.terms, found, Reverse(mine, levels, own), back)
+    back = new_scores(len(recipes.codes) if both else 0, len(mine))
+    score_batch(batch, recipes, inputs.terms, found, Reverse(mine, levels, own, own_ends), back)
     return found, back
+
+
+@part
+def _joined(counts: Counts) -> tuple[Counts, Ints]:
+    """Positive counts of all rows of a table, one after the other, and where each ends."""
+    found, ends = no_counts(counts.size), new_ints(len(counts))
+    size = 0
+    for t in range(len(counts)):
+        for k in range(counts.shape[1]):
+            found[size] = counts[t, k]
+            size += counts[t, k] > 0
+        ends[t] = size
+    return found[:size], ends
 
 
 @part
@@ -148,10 +170,12 @@ def _score_root(node: int, cells: Counts, inputs: Inputs, out: Floats) -> None:
     ends, one, none = new_ints(1), new_ints(1), new_ints(1)
     q, log_q = new_floats(1), new_floats(1)
     total = inputs.rows.codes.shape[1]
-    totals[0], ends[0], one[0], none[0], q[0], log_q[0] = total, len(cells), 1, 0, 1.0, 0.0
-    counts = Counted(cells, ends, totals, one, ends, one)
+    for cell in cells:
+        totals[0] += cell
+    ends[0], one[0], none[0], q[0], log_q[0] = len(cells), np.int64(len(cells) > 0), 0, 1.0, 0.0
+    counts = Counted(cells, ends, totals[: one[0]], one, ends, one)
     batch = TableBatch(counts, node, inputs.rows.cards[node], q, log_q, none, float(total))
-    score_batch(batch, inputs.recipes, inputs.terms, out, Reverse(none, none, totals), new_scores(0, 0))
+    score_batch(batch, inputs.recipes, inputs.terms, out, Reverse(none, none, totals, none), new_scores(0, 0))
 
 
 @inner
@@ -171,7 +195,8 @@ def extend_prepared(
     cards, how = rows.cards, prepared.how
     own = no_counts(0)
     if len(candidates) == 0 or len(back):
-        own = _positive_counts(rows.bits[rows.first_level[family[0]] : rows.first_level[family[0] + 1]])
+        first = rows.first_level[family[0]]
+        own = _positive_counts(rows.bits[first : first + cards[family[0]]])
     if len(candidates) == 0:
         _score_root(family[0], own, inputs, out)
         return
@@ -194,7 +219,7 @@ def extend_prepared(
             mine = new_ints(size)
             for t in range(size):
                 mine[t] = candidates[chunk[t]]
-            found, reverse = _score_chunk(inputs, family, declared, prepared, mine, own, way)
+            found, reverse = _score_chunk(inputs, family, declared, prepared, mine, own, way, len(back) > 0)
             _scatter(found, chunk, out)
             _scatter(reverse, chunk, back)
         entries = prepared.cells.n_cells if len(prepared.cells.ids) else entries

@@ -113,7 +113,7 @@ def post(
         for c in range(n_candidates):
             if (how[c] == BITSETS) == by_bits:
                 crew.candidates[at], crew.places[at], crew.how[at] = candidates[c], c, how[c]
-                levels += rows.cards[candidates[c]]
+                levels += rows.widths[candidates[c]]
                 at += 1
         if by_bits:
             fields[_BY_BITS], by_bits_levels = at - first, levels
@@ -225,7 +225,7 @@ def _add_block(request: int, begin: int, end: int, inputs: Inputs) -> None:
     family = crew.members[request, : fields[_MEMBERS]]
     members = with_first_levels(family, rows.first_level, cards)
     to_count, total = rows_to_count(
-        with_first_levels(crew.candidates[first : first + by_bits], rows.first_level, cards)
+        with_first_levels(crew.candidates[first : first + by_bits], rows.first_level, rows.widths)
     )
     dense = declared_cells(family, cards)
     product, counts, sums = no_counts((total + 1) * dense), no_counts(dense), crew.sums[slot]
@@ -252,21 +252,22 @@ def _add_others(
 
     `counts` gets how many of these rows fall into each of the family's cells.
     """
-    cards, codes = rows.cards, rows.codes
+    cards, widths, codes = rows.cards, rows.widths, rows.codes
     dense = declared_cells(family, cards)
     starts, size = new_ints(len(candidates)), 0
     for t in range(len(candidates)):
         starts[t] = size
-        size += cards[candidates[t]] * dense
+        size += widths[candidates[t]] * (dense + 1)  # the last cell is for rows with gaps
     cells = no_counts(size)
     last = min(64 * end, codes.shape[1])
     for row in range(64 * begin, last, _ROWS):
         ids = cells_of_rows(codes, family, cards, row, min(row + _ROWS, last))
-        add_tables(ids, codes, row, candidates, cards, starts, cells)
+        add_tables(ids, codes, row, candidates, widths, starts, cells)
         for i in range(len(ids)):
-            counts[ids[i]] += 1
+            if ids[i] < dense:
+                counts[ids[i]] += 1
     for t in range(len(candidates)):
-        r = cards[candidates[t]]
+        r = widths[candidates[t]]
         for k in range(dense * r):
             if cells[starts[t] + k]:
                 fetch_add(sums, place + k % r * dense + k // r, cells[starts[t] + k])
@@ -276,14 +277,14 @@ def _add_others(
 @part
 def _summed(request: int, begin: int, end: int, inputs: Inputs) -> Prepared:
     """Counts of some candidates that were summed over blocks."""
-    crew, cards = inputs.crew, inputs.rows.cards
+    crew, widths = inputs.crew, inputs.rows.widths
     fields = crew.requests[request]
     first, slot = fields[_FIRST], fields[_SLOT]
-    dense = declared_cells(crew.members[request, : fields[_MEMBERS]], cards)
+    dense = declared_cells(crew.members[request, : fields[_MEMBERS]], inputs.rows.cards)
     start, size = 1, 0
     for c in range(end):
-        start += cards[crew.candidates[first + c]] if c < begin else 0
-        size += cards[crew.candidates[first + c]] if c >= begin else 0
+        start += widths[crew.candidates[first + c]] if c < begin else 0
+        size += widths[crew.candidates[first + c]] if c >= begin else 0
     product, counts = no_counts((size + 1) * dense), no_counts(dense)
     sums = crew.sums[slot]
     for k in range(dense):

@@ -9,8 +9,22 @@ from __future__ import annotations
 from mapdag.networks.answers import Explanation, Marginals
 from mapdag.networks.distribution import Distribution
 from mapdag.networks.divergence import kl_divergence
+from mapdag.networks.em import EM, fit_em
 from mapdag.networks.estimation import fit
+from mapdag.networks.imputation import Imputation, impute
 from mapdag.networks.network import BayesianNetwork
 from mapdag.networks.probabilities import CPT
 
-__all__ = ["CPT", "BayesianNetwork", "Distribution", "Explanation", "Marginals", "fit", "kl_divergence"]
+__all__ = [
+    "CPT",
+    "EM",
+    "BayesianNetwork",
+    "Distribution",
+    "Explanation",
+    "Imputation",
+    "Marginals",
+    "fit",
+    "fit_em",
+    "impute",
+    "kl_divergence",
+]

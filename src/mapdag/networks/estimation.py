@@ -13,6 +13,7 @@ from mapdag.errors import NetworkError, ParameterError
 from mapdag.networks.cpts import Floats, check_size, configuration_text
 from mapdag.networks.inputs import cell_numbers, needed_columns
 from mapdag.networks.network import BayesianNetwork
+from mapdag.notices import warn
 from mapdag.public import public
 
 if TYPE_CHECKING:
@@ -46,7 +47,8 @@ def fit(
         Its nodes are columns of the data.
     data : Dataset, or any table that `mapdag.read` takes
         Columns that are no node are ignored. The levels of the network are the declared ones, observed or not; the
-        rows of a dataset count by their weights.
+        rows of a dataset count by their weights. Where it has gaps, probabilities are those that EM converges to, see
+        `fit_em`.
     alpha : float
         The imaginary sample size; maximum likelihood does without.
     method : {"bayes", "bds", "mle"}
@@ -91,6 +93,8 @@ def fit(
     """
     _check_options(alpha, method, unobserved)
     table = needed_columns(data, dag.nodes, **reading)
+    if table.has_gaps:
+        return _fit_gaps(dag, table, alpha, method, unobserved)
     levels = {node: table.levels[node] for node in dag.nodes}
     check_size(dag, levels, advice=_GRAPH_ALONE)
     cpts = {}
@@ -107,6 +111,22 @@ def fit(
                 )
             cpts[node][unknown] = 1 / cpts[node].shape[-1] if unobserved == "uniform" else np.nan
     return BayesianNetwork._trusted(dag, levels, cpts, table.codings)  # noqa: SLF001 - right by construction
+
+
+def _fit_gaps(dag: DAG, table: Dataset, alpha: float, method: Method, unobserved: Unobserved) -> BayesianNetwork:
+    """Fit by EM, and say so where it did not converge."""
+    from mapdag.networks.em import fit_em
+
+    if method == "bds" or unobserved != "uniform":
+        what = "method='bds'" if method == "bds" else f"unobserved={unobserved!r}"
+        raise ParameterError(
+            f"{what} is for complete rows, but the data have gaps ({table.gaps!r}), and every configuration is then "
+            "expected to occur; use method='bayes' or 'mle', and unobserved='uniform'"
+        )
+    found = fit_em(dag, table, alpha=alpha, method=method)
+    if not found.converged:
+        warn(f"EM did not converge in {found.iterations:,} iterations; mapdag.fit_em takes more")
+    return found.network
 
 
 def _check_options(alpha: float, method: str, unobserved: str) -> None:

@@ -1,6 +1,6 @@
 """Expected counts of rows with gaps: for every family, the sum over rows of the distribution of its cells.
 
-That is the E step of EM. Nothing public uses it yet.
+That is the E step of EM, for rows that `completion` leaves to it.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def expected_counts(
     single = np.array(families.cards) == 1
     codes, known = np.where(single[:, None], 0, codes), known | single[:, None]
     counts, log = [np.zeros(families.table(i).shape) for i in range(len(families.cards))], np.empty(codes.shape[1])
-    for group in _groups(families, known):
+    for group in groups_of(families, known):
         size = max(1, _BLOCK // max(group.order.total, 1))
         for start in range(0, len(group.rows), size):
             rows = group.rows[start : start + size]
@@ -77,12 +77,15 @@ def expected_counts(
     return counts, log
 
 
-def _groups(families: Families, known: NDArray[np.bool_]) -> Iterator[Group]:
-    """Take all rows together if that is cheaper than by which nodes they know, else one such pattern after another."""
+def groups_of(families: Families, known: NDArray[np.bool_], *, apart: bool = False) -> Iterator[Group]:
+    """Take all rows together if that is cheaper than by which nodes they know, else one such pattern after another.
+
+    `apart`: in any case one pattern after another.
+    """
     patterns, which = np.unique(np.packbits(known, axis=0), axis=1, return_inverse=True)
     together = _group(families, np.arange(known.shape[1]), np.asarray(known.all(axis=1)))
-    apart = patterns.shape[1] * len(families.cards) * CALL
-    if together.order.largest <= MAX_ENTRIES and together.order.total * known.shape[1] <= apart:
+    cost = patterns.shape[1] * len(families.cards) * CALL
+    if not apart and together.order.largest <= MAX_ENTRIES and together.order.total * known.shape[1] <= cost:
         yield together
         return
     for pattern in range(patterns.shape[1]):

@@ -54,8 +54,8 @@ class Evidence:
 def rows_as_evidence(data: Any, nodes: Sequence[str], network: BayesianNetwork) -> Evidence:
     """Return what a table tells about some nodes; columns may be absent, and cells empty.
 
-    In a dataset, gaps are the level that `read` makes of missing values, where the network has no such level; one that
-    was learned with it knows what it means that a value is missing.
+    In a dataset, gaps are those that it was read with, and the level that `read` makes of missing values, where the
+    network has no such level; one that was learned with it knows what it means that a value is missing.
     """
     table = needed_columns(data, nodes, network, gaps=True)
     names = [node for node in nodes if node in table.levels]
@@ -65,7 +65,8 @@ def rows_as_evidence(data: Any, nodes: Sequence[str], network: BayesianNetwork) 
         gaps = [label for label in MISSING_LEVELS if label in table.levels[name] and label not in own]
         levels[name] = (*own, *gaps)
     codes = matched_codes(levels, table, names)
-    known = {name: codes[name] < len(network.levels[name]) for name in names if levels[name] != network.levels[name]}
+    unsure = [name for name in names if table.has_gaps or levels[name] != network.levels[name]]
+    known = {name: codes[name] < len(network.levels[name]) for name in unsure}
     partly = {name: mine for name, mine in known.items() if not mine.all()}
     return Evidence(table.n_rows, codes, partly)
 

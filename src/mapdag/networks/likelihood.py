@@ -1,7 +1,7 @@
-"""Log-probabilities of rows.
+"""Log-probabilities of rows; where they have gaps (`gaps`), of what is known of them.
 
-Everything goes through the rows in blocks that stay in the cache: per node, the position of every row's entry in the
-table, and its log.
+Without gaps, everything goes through the rows in blocks that stay in the cache: per node, the position of every row's
+entry in the table, and its log.
 """
 
 from __future__ import annotations
@@ -38,6 +38,10 @@ def log_likelihood(network: BayesianNetwork, data: Any) -> float:
 def log_by_row(network: BayesianNetwork, data: Any) -> Floats:
     """Return the log-probability of every row."""
     table = needed_columns(data, network.nodes, network)
+    if table.has_gaps:
+        from mapdag.networks.gaps import codes_with_gaps, log_known
+
+        return log_known(network, codes_with_gaps(network, table))
     codes = matched_codes(network.levels, table, network.nodes)
     tables = [(_members(network, node), _log(network.cpts[node]).ravel()) for node in network.nodes]
     total = np.zeros(table.n_rows)

@@ -281,7 +281,8 @@ class BayesianNetwork(Questions, Exports, Drawable, Tabular):
         ----------
         data : Dataset, or any table that `mapdag.read` takes
             With a column for every node; others are ignored. A table is read with the levels of the network, so that
-            a single row will do. The rows of a dataset count by their weights.
+            a single row will do. The rows of a dataset count by their weights; where it has gaps, this is the
+            log-likelihood of what is known, summed over what is not.
         by_row : bool
             Return an array with the log-probability of every row, weights left out, instead of their weighted sum.
 

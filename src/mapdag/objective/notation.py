@@ -17,14 +17,14 @@ from typing import Any, TypeAlias
 from mapdag.contracts import Likelihood, Objective, Prior
 from mapdag.errors import NotationError, ParameterError
 from mapdag.priors import CS, MU, VSP, LogLinear, MaxParents, Support, U
-from mapdag.scores import AIC, BD, BDJ, BIC, K2, BDeu, BDs, LogLik, eBIC, fNML, qNML
+from mapdag.scores import AIC, BD, BDJ, BIC, K2, NAL, PNAL, BDeu, BDs, LogLik, eBIC, fNML, qNML
 from mapdag.vocabulary import score_hint
 
 PRIORS: Mapping[str, Callable[..., Prior]] = MappingProxyType(
     {kind.__name__: kind for kind in (U, MU, VSP, CS, LogLinear, MaxParents, Support)}
 )
 LIKELIHOODS: Mapping[str, Callable[..., Likelihood]] = MappingProxyType(
-    {kind.__name__: kind for kind in (BDeu, BDs, K2, BDJ, BD, BIC, AIC, LogLik, eBIC, fNML, qNML)}
+    {kind.__name__: kind for kind in (BDeu, BDs, K2, BDJ, BD, BIC, AIC, LogLik, eBIC, fNML, qNML, NAL, PNAL)}
 )
 DEFAULT = Support() + MU(c=1) + BDs(alpha=1)
 

@@ -80,7 +80,10 @@ def thin_families(dag: DAG, data: Dataset, support: float) -> tuple[ThinFamily, 
     found = []
     for node in dag.nodes:
         parents = dag.parents(node)
-        observed = counter.observed([index[p] for p in parents]) if parents else 1
+        members = [index[p] for p in parents]
+        observed = counter.observed(members) if parents else 1
+        if data.has_gaps and parents:
+            observed = counter.table(index[node], members).q_obs
         if observed > most:
             found.append(ThinFamily(node, parents, observed, data.total / observed))
     return tuple(sorted(found, key=lambda family: (family.rows, family.node)))

@@ -12,6 +12,7 @@ from mapdag.plots.graphs import draw
 from mapdag.report.charts import line_chart
 from mapdag.report.facts import ALPHA, ArcFacts, arcs, families
 from mapdag.report.families import family_tables, is_whole
+from mapdag.report.gaps import gaps_section
 from mapdag.report.html import Content, Html, join, tag
 from mapdag.report.nodes import data_section, node_facts
 from mapdag.report.page import Section, page, write_page
@@ -88,6 +89,9 @@ def result_page(
     title: str | None = None,
 ) -> str:
     """Return the page that `write_result` writes."""
+    estimated = _ESTIMATED if network is None else _GIVEN
+    if network is None and result.data.has_gaps:
+        network, estimated = result.fit(), _BY_EM
     if network is not None:
         network = _matching(network, result)
     known, joined = families(result), arcs(result, bootstrap)
@@ -100,9 +104,8 @@ def result_page(
         Section("arcs", "Arcs", _arcs(result, joined, bootstrap), "Arcs"),
         *([] if _is_given(result) else [Section("trace", "How the score rose", _trace(result), "Score trace")]),
         Section("data", "Data and families", data_section(result.data, known), "Data"),
-        how_it_was_made(
-            command, [*_details(result, bootstrap), ("probabilities", _ESTIMATED if network is None else _GIVEN)]
-        ),
+        *gaps_section(result),
+        how_it_was_made(command, [*_details(result, bootstrap), ("probabilities", estimated)]),
     ]
     size = f"{plural(len(result.dag.nodes), 'node')}, {plural(result.dag.n_arcs, 'arc')}"
     return page(
@@ -253,6 +256,7 @@ def _trace(result: Result) -> Content:
 
 
 _ESTIMATED = f"estimated from the data, with an imaginary sample size of {ALPHA:g}"
+_BY_EM = f"estimated by EM, with an imaginary sample size of {ALPHA:g}"
 _GIVEN = "those of a network that was given"
 
 

@@ -1,5 +1,6 @@
 """Likelihoods: a family's count table in, a natural log out. Search and priors are unknown here."""
 
+from mapdag.scores.averages import NAL, PNAL
 from mapdag.scores.custom import Custom
 from mapdag.scores.dirichlet import BD, BDJ, K2, BDeu, BDs
 from mapdag.scores.nml import fNML, qNML
@@ -11,6 +12,8 @@ __all__ = [
     "BDJ",
     "BIC",
     "K2",
+    "NAL",
+    "PNAL",
     "BDeu",
     "BDs",
     "Custom",

@@ -5,6 +5,7 @@ from mapdag.search.cache import FamilyCache
 from mapdag.search.canonical.columns import CanonicalOrder, canonical_order
 from mapdag.search.certified.certify import certify
 from mapdag.search.constraints import Constraints
+from mapdag.search.em.search import EMResult, EMStep, structural_em
 from mapdag.search.exact.posterior import ArcPosteriors, arc_posteriors
 from mapdag.search.exact.ranking import best_dags
 from mapdag.search.frame.certificate import Certificate
@@ -18,6 +19,8 @@ __all__ = [
     "CanonicalOrder",
     "Certificate",
     "Constraints",
+    "EMResult",
+    "EMStep",
     "FamilyCache",
     "LearnOptions",
     "Move",
@@ -32,5 +35,6 @@ __all__ = [
     "certify",
     "hill_climb",
     "learn",
+    "structural_em",
     "tabu",
 ]

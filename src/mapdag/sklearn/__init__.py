@@ -8,6 +8,7 @@ except ImportError:
     raise MissingExtraError("mapdag.sklearn needs scikit-learn 1.6 or later: pip install 'mapdag[sklearn]'") from None
 
 from mapdag.sklearn.classifier import BayesianNetworkClassifier
+from mapdag.sklearn.imputer import Imputer
 from mapdag.sklearn.learner import StructureLearner
 
-__all__ = ["BayesianNetworkClassifier", "StructureLearner"]
+__all__ = ["BayesianNetworkClassifier", "Imputer", "StructureLearner"]

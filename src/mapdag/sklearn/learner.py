@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mapdag.data import Dataset, read
-from mapdag.objective import DEFAULT
-from mapdag.search import learn
+from mapdag.networks import fit
+from mapdag.objective import DEFAULT, parse
+from mapdag.search import EMResult, learn, structural_em
 from mapdag.sklearn.tables import TakesTables, checked_table
 
 if TYPE_CHECKING:
@@ -38,8 +39,10 @@ class StructureLearner(TakesTables):
         As in `mapdag.learn`.
     levels : mapping, optional
         Declared levels by column, where the data may lack some.
-    missing : {"error", "drop", "level"}
-        What to do about missing values.
+    missing : {"error", "drop", "level", "keep"}
+        What to do about missing values; as in `mapdag.read`. Where they are kept, and the objective is not for gaps (as
+        PNAL is), the graph is learned by `mapdag.structural_em`, whose search climbs hills unless it is "tabu" or
+        "exact".
     discretize : str, mapping or Cuts, optional
         How to cut continuous columns, as in `mapdag.read`.
     required, forbidden : sequence of (str, str)
@@ -130,7 +133,11 @@ class StructureLearner(TakesTables):
             table = read(table, levels=self.levels, missing=self.missing, discretize=self.discretize)  # type: ignore[arg-type]
         options: dict[str, Any] = {name: getattr(self, name) for name in _PASSED_ON}
         seed = 0 if self.random_state is None else self.random_state
-        self.result_: Result = learn(table, self.objective, **options, seed=seed, threads=self.n_jobs)
+        how: Callable[..., Result] = learn
+        if table.has_gaps and not parse(self.objective).likelihood.takes_gaps:
+            how = structural_em
+            options["search"] = "hc" if self.search == "orders" else self.search
+        self.result_: Result = how(table, self.objective, **options, seed=seed, threads=self.n_jobs)
         self.dag_: DAG = self.result_.dag
         self.cpdag_: CPDAG = self.result_.cpdag
         self.score_: float = self.result_.score
@@ -140,6 +147,8 @@ class StructureLearner(TakesTables):
     def network_(self) -> BayesianNetwork:
         """The graph with the posterior means of its parameters."""
         check_is_fitted(self)
+        if isinstance(self.result_, EMResult):
+            return fit(self.dag_, self.result_.incomplete, alpha=self.alpha)
         return self.result_.fit(alpha=self.alpha)
 
     def score(self, X: Any, y: Any = None) -> float:  # noqa: N803

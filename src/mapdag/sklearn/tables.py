@@ -80,12 +80,15 @@ class Survey:
             self.numeric.append(column.name)
 
 
-def as_evidence(table: Any, network: BayesianNetwork, target: str) -> pl.DataFrame:
-    """Return the levels of all nodes but one; null, that is not observed, where a value is missing or no level."""
+def as_evidence(table: Any, network: BayesianNetwork, target: str | None = None) -> pl.DataFrame:
+    """Return the levels of all nodes; null, that is not observed, where a value is missing or no level.
+
+    And for the target throughout, if there is one.
+    """
     import polars as pl
 
     source = open_source(table)
-    series = [pl.repeat(None, source.n_rows, dtype=pl.String, eager=True).alias(target)]
+    series = [] if target is None else [pl.repeat(None, source.n_rows, dtype=pl.String, eager=True).alias(target)]
     for node in network.nodes:
         if node != target:
             codes = pl.Series(_codes(source.pop(source.names.index(node), ReadOptions()), network), dtype=pl.Int64)

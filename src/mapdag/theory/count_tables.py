@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 
 def family_counter(dag: DAG, data: Dataset) -> Callable[[str, Iterable[str]], CountTable]:
-    """Return the function that counts a node with some parents; the data must have the columns of the graph."""
+    """Return the function that counts a node with some parents; the data must have the columns of the graph.
+
+    Rows that lack one of them, where the data have gaps, do not count.
+    """
     align(dag, data)
     counter = engine_of(data)
     index = {name: i for i, name in enumerate(data.names)}

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from mapdag.contracts import Likelihood, Objective
     from mapdag.counts import CountTable
+    from mapdag.data import Gaps
 
 _DECADES = 3  # how far from alpha a crossing is looked for, either way
 _PER_DECADE = 12
@@ -52,6 +53,8 @@ class Diagnosis(Tabular):
         One for each node.
     arcs : tuple of ArcSupport
         One for each arc, the weakest first.
+    gaps : Gaps
+        Where values are missing.
     """
 
     objective: Objective
@@ -60,6 +63,7 @@ class Diagnosis(Tabular):
     n_rows: float
     families: tuple[FamilySparsity, ...]
     arcs: tuple[ArcSupport, ...]
+    gaps: Gaps
 
     def __str__(self) -> str:
         return summary(self)
@@ -146,7 +150,8 @@ def diagnose(
     alpha : float, optional
         For comparing BDeu and BDs where the objective has none; 1 unless given. Otherwise the objective's own.
     **reading
-        How to read the table, as in `mapdag.read`.
+        How to read the table, as in `mapdag.read`. Where there are gaps, each family is judged by the rows that have
+        all its members.
 
     Returns
     -------
@@ -178,13 +183,16 @@ def diagnose(
     families, arcs = [], []
     for node in dag.nodes:
         parents = dag.parents(node)
+        if table.has_gaps:  # both tables of an arc are of the same rows
+            family = [table.index(name) for name in (node, *parents)]
+            count = family_counter(dag, table.take(table.known[family].all(axis=0)))
         full = count(node, parents)
         families.append(_family(node, parents, full, used))
         for parent in parents:
             tables = full, count(node, [p for p in parents if p != parent])
             arcs.append(_arc((parent, node), tables, objective.likelihood, used, log_prior[parent, node], log_mu))
     arcs.sort(key=lambda arc: arc.log_odds)
-    return Diagnosis(objective, used, len(dag.nodes), table.total, tuple(families), tuple(arcs))
+    return Diagnosis(objective, used, len(dag.nodes), table.total, tuple(families), tuple(arcs), table.gaps)
 
 
 def _share_observed(family: FamilySparsity) -> float:

@@ -11,6 +11,7 @@ import numpy as np
 
 from mapdag.checks import check_positive, check_whole
 from mapdag.data import ReadingOptions, as_dataset
+from mapdag.data.gaps import refuse_gaps
 from mapdag.notices import warn
 from mapdag.public import public
 from mapdag.theory.count_tables import family_counter
@@ -31,7 +32,9 @@ def alpha_star(dag: DAG, data: Any, **reading: Unpack[ReadingOptions]) -> float:
     alpha_S = sum of d_i / sum of e_i over the nodes, with d_i the effective parameters (for a root, its observed
     levels) and e_i = sum over all r q cells of [(n_ijk + 1)/(n + r q) - 1/(r q)] log((n_ijk + 1)/(n_ij + r)).
     """
-    count = family_counter(dag, as_dataset(data, **reading))
+    known = as_dataset(data, **reading)
+    refuse_gaps(known, "alpha_star")
+    count = family_counter(dag, known)
     top, bottom = 0.0, 0.0
     for node in dag.nodes:
         table = count(node, dag.parents(node))

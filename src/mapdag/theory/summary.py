@@ -31,6 +31,8 @@ def about_families(found: Diagnosis) -> list[str]:
     rows = plural(int(found.n_rows), "row") if found.n_rows == int(found.n_rows) else f"{found.n_rows:g} rows"
     families, arcs = plural(len(found.families), "node"), plural(len(found.arcs), "arc")
     lines = [f"{found.objective}: {families}, {arcs}, {rows}"]
+    if found.gaps:
+        lines.append(f"{found.gaps!r}: each family is judged by the rows that have all its members")
     if found.thin_families:
         lines.append(thin_sentence(found.thin_families, found.objective))
     return [*lines, f"families with configurations that were never observed: {len(found.sparse_families)}"]

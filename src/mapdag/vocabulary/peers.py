@@ -138,6 +138,11 @@ NAMES = _table(
         "mapdag.tabu(data)": "TabuSearch tabu_search useLocalSearchWithTabuList",
         "mapdag.fit(dag, data)": "bn_fit bnfit parameter_learning MaximumLikelihoodEstimator BayesianEstimator "
         "custom_fit TabularCPD learnParameters",
+        "mapdag.structural_em(data)": "structuralem SEM sem",
+        "mapdag.fit_em(dag, data)": "ExpectationMaximization EMEstimator em useEM",
+        "mapdag.impute(network, data)": "imputation fill_gaps fillna",
+        "mapdag.PNAL()": "pnal",
+        "mapdag.NAL()": "nal",
         "mapdag.read(file)": "read_csv read_table read_parquet read_excel read_data DataFrame load_data",
         "mapdag.read_network(file)": "BIFReader XMLBIFReader UAIReader NETReader read_bif read_net loadBN load "
         "load_network import_bif",

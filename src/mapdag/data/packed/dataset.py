@@ -103,6 +103,7 @@ class ScannedDataset(Dataset):
             "names": tuple(names),
             "levels": sealed,
             "weights": None,
+            "has_gaps": False,
             "blocks": blocks,
             "_observed": {},
         }
@@ -188,7 +189,7 @@ class ScannedDataset(Dataset):
                 codes[:, mine] = self.blocks.codes(number)[:, positions[mine] - (ends[number] - size)]
         return Dataset._trusted(self.names, self.levels, codes, None, self.codings)  # noqa: SLF001
 
-    def row(self, i: int) -> dict[str, str]:
+    def row(self, i: int) -> dict[str, str | None]:
         """Return the labels of one row, counted from 0."""
         if not -self.n_rows <= i < self.n_rows:
             raise ParameterError(f"row must be between 0 and {self.n_rows - 1:,}, got {i}")

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from mapdag.data.columns import is_a
+from mapdag.data.gaps import refuse_keep
 from mapdag.data.packed.dataset import ScannedDataset, source_of_scanned
 from mapdag.data.packed.folders import cache_folder
 from mapdag.data.packed.meaning import is_small, read_packed, source_of
@@ -43,7 +44,7 @@ def scan(
     like: Any = None,
     weights: Any = None,
     drop: str | Iterable[str] = (),
-    missing: Literal["error", "drop", "level"] = "error",
+    missing: Literal["error", "drop", "level", "keep"] = "error",
     missing_values: str | Iterable[Any] = (),
     discretize: Discretization | None = None,
     codes: bool | None = None,
@@ -70,7 +71,7 @@ def scan(
         packed anew each time, and forgotten with the dataset.
     levels, like, weights, drop, missing, missing_values, discretize, codes, max_levels, separator, encoding
         As in `read`; but for the method "hartemink" where there are more than a million rows, for columns with more
-        than 900,000 distinct values, which have to be left out, and for weights.
+        than 900,000 distinct values, which have to be left out, for weights, and for gaps that are kept.
     cache : path, optional
         The folder to keep packed files in. By default what the environment variable ``MAPDAG_CACHE`` says, or else
         ``~/.cache/mapdag`` (on macOS ``~/Library/Caches/mapdag``, on Windows ``%LOCALAPPDATA%\mapdag``).
@@ -106,6 +107,7 @@ def scan(
             "weights cannot be given for a table that is scanned, whose rows count once each: read it into memory with "
             "mapdag.read, if it fits"
         )
+    refuse_keep(missing, "a table that is scanned")
     options = {
         "levels": levels,
         "like": like,

@@ -6,19 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from mapdag.kernels import entry, inner, new_scores, new_words, no_words
+from mapdag.kernels import entry, mix, new_scores, new_words, no_words
 
 _BLOCK = 4096  # rows whose colours stay in the cache
 _LANES = 4  # sums that are kept apart: neighbouring rows often have the same level, and one addition waits for another
-
-
-@inner
-def mix(word: Any) -> Any:
-    """Scramble a word (splitmix64): sums of scrambled words stand for multisets."""
-    z = word + np.uint64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
 
 
 @entry

@@ -59,7 +59,7 @@ def canonical_order(data: Dataset, *, threads: int = 1) -> CanonicalOrder:
     from mapdag.search.canonical.colours import refine
 
     n = data.n_columns
-    first_level = np.concatenate([[0], np.cumsum(data.cards)])
+    first_level = np.concatenate([[0], np.cumsum(data.widths)])  # gaps are a level like others here
     weights = _whole(data.weights)
     levels, columns = np.zeros(first_level[-1], dtype=np.uint64), np.zeros(n, dtype=np.uint64)
 
@@ -90,12 +90,12 @@ def _pairs(data: Dataset, groups: tuple[tuple[int, ...], ...]) -> NDArray[np.uin
     """How well each column tells those of some groups: a likelihood, exact whatever the order of rows and levels."""
     from mapdag.counts import Request
     from mapdag.families import FamilyScores
-    from mapdag.scores import LogLik
+    from mapdag.scores import NAL
 
     every = range(data.n_columns)
     found = np.zeros((data.n_columns, data.n_columns))
     requests = [Request(i, (), tuple(j for j in every if j != i)) for group in groups for i in group]
-    for request, scores in zip(requests, FamilyScores(data, [LogLik()]).scores(requests), strict=True):
+    for request, scores in zip(requests, FamilyScores(data, [NAL()]).scores(requests), strict=True):
         found[request.child, request.candidates] = scores[0]
     return (found + 0.0).view(np.uint64)
 

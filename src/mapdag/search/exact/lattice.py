@@ -137,7 +137,7 @@ class Lattice:
     @property
     def is_compiled(self) -> bool:
         """Whether all families of a child are scored by compiled code, in any thread."""
-        return self._families.is_compiled
+        return self._families.is_compiled and not self.data.has_gaps  # whose tallies are not sums of larger ones
 
     @property
     def size(self) -> int:

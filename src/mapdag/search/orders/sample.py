@@ -16,8 +16,7 @@ import numpy as np
 from mapdag.counts.passes import Slices, sealed
 from mapdag.counts.threads import pool
 from mapdag.data import Dataset
-from mapdag.kernels import Ints, Words, entry
-from mapdag.search.canonical.colours import mix
+from mapdag.kernels import Ints, Words, entry, mix
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,17 +30,20 @@ _LEAST = 1 << 14  # rows that a thread takes at a time
 
 def draw(data: Dataset, share: float, *, threads: int = 1) -> Dataset | None:
     """Draw a share of the rows, with so many threads; nothing where their content does not allow it."""
-    first = np.concatenate([[0], np.cumsum(data.cards * np.append(data.cards[1:], 1))])
+    widths = data.widths  # gaps are a level like others here
+    first = np.concatenate([[0], np.cumsum(widths * np.append(widths[1:], 1))])
     if data.engine == "cores":
-        codes, times = _draw_from_memory(data, share, first, threads)
+        codes, times = _draw_from_memory(data, share, widths, first, threads)
     else:
         codes, times = _draw_from_blocks(data, share, first)
     if not 1 / _FAR_OFF <= times.sum() / (share * data.n_rows) <= _FAR_OFF:
         return None
-    return Dataset(data.names, data.levels, np.repeat(codes, times, axis=1))
+    return Dataset(data.names, data.levels, np.repeat(codes, times, axis=1), has_gaps=data.has_gaps)
 
 
-def _draw_from_memory(data: Dataset, share: float, first: Ints, threads: int) -> tuple[NDArray[Any], Ints]:
+def _draw_from_memory(
+    data: Dataset, share: float, widths: Ints, first: Ints, threads: int
+) -> tuple[NDArray[Any], Ints]:
     """Distinct rows that are drawn, ascending by key, and how often each."""
     slices = Slices(data.codes, max(-(-data.n_rows // (4 * threads)), _LEAST))
 
@@ -51,7 +53,7 @@ def _draw_from_memory(data: Dataset, share: float, first: Ints, threads: int) ->
 
         return pool(threads).map(do, range(len(slices)))
 
-    pairs = data.cards, first, reduce(np.add, each(count_pairs, data.cards, first))
+    pairs = widths, first, reduce(np.add, each(count_pairs, widths, first))
     colours, keys = (np.concatenate(found) for found in zip(*each(coloured, *pairs), strict=True))
     parts = 1 << (threads - 1).bit_length()
 

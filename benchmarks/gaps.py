@@ -1,0 +1,232 @@
+"""What gaps cost, and what helps: graphs, predictions and filled gaps beside those of the complete data.
+
+Rows are drawn from a reference network, cells are taken out, and what was taken out is known: distance to the truth,
+predictive loss on complete rows, and how often a filled gap is right.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import time
+from collections import defaultdict
+from concurrent.futures import ProcessPoolExecutor
+from importlib.util import find_spec
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from harness.script import Script, Settings, progress
+from harness.tables import Table
+
+if TYPE_CHECKING:
+    from harness.targets import Target
+
+NETWORKS = ("asia", "child", "alarm", "insurance", "hailfinder")
+SHARES = (0.05, 0.1, 0.2, 0.4)
+MECHANISMS = ("MCAR", "MAR", "MNAR")
+SIZES = (500, 2_000, 10_000)
+METHODS = ("complete", "drop", "level", "PNAL", "EM hard", "EM soft")
+FILLERS = ("mode", "iterative", "network")
+OBJECTIVE, TEST_ROWS = os.environ.get("BENCH_OBJECTIVE", "BIC"), 5_000
+_AWAY = (0.2, 1.8)  # how often a cell is missing, as a multiple of the share, in either half of what decides
+
+Case = tuple[str, int, float, str, int]
+Found = dict[Case, list[tuple[float, float, float, float]]]
+
+
+def with_gaps(full: Any, share: float, mechanism: str, seed: int) -> Any:
+    """Take out a share of the cells: at random; by another column, always known; or by what they hold."""
+    import mapdag as md
+
+    rng = np.random.default_rng([seed, MECHANISMS.index(mechanism), int(1000 * share)])
+    codes = full.codes.astype(np.int64)
+    chance = np.full(codes.shape, share)
+    order = rng.permutation(len(codes))
+    decides = {
+        i: order[len(codes) // 2 + k % (len(codes) - len(codes) // 2)] for k, i in enumerate(order[: len(codes) // 2])
+    }
+    for i in range(len(codes)):
+        if mechanism == "MCAR":
+            continue
+        if mechanism == "MAR" and i not in decides:
+            chance[i] = 0.0
+            continue
+        by = codes[decides[i]] if mechanism == "MAR" else codes[i]
+        often = np.isin(by, np.argsort(-np.bincount(by), kind="stable")[:1])
+        rate = np.where(often, *_AWAY) * share
+        chance[i] = np.minimum(rate * share / max(rate.mean(), 1e-12), 0.95)
+    codes = np.where(rng.random(codes.shape) < chance, -1, codes)
+    return md.Dataset.from_codes(codes.T, names=full.names, levels=dict(full.levels), gap=-1)
+
+
+def with_a_level(data: Any) -> Any:
+    """Make gaps a level of their own."""
+    import mapdag as md
+
+    levels = {name: [*data.levels[name], "NA"] for name in data.names}
+    return md.Dataset(data.names, levels, data.codes)
+
+
+def recovered(case: Case) -> list[tuple[float, float, float, float]]:
+    """SHD, loss on complete rows, arcs and seconds of each method."""
+    import mapdag as md
+
+    name, n, share, mechanism, seed = case
+    truth = md.network(name)
+    full, test = truth.sample(n, seed=seed), truth.sample(TEST_ROWS, seed=10_000 + seed)
+    data = with_gaps(full, share, mechanism, seed)
+    options: dict[str, Any] = {"search": "hc", "threads": 1}
+    found = []
+    for method in METHODS:
+        start = time.perf_counter()
+        if method == "complete":
+            result = md.learn(full, OBJECTIVE, **options)
+            network = result.fit()
+        elif method == "drop":
+            rows = data.complete_rows()
+            result = md.learn(rows, OBJECTIVE, **options) if rows.n_rows else None
+            network = md.fit(result.dag if result else md.DAG(full.names), rows)
+        elif method == "level":
+            result = md.learn(with_a_level(data), OBJECTIVE, **options)
+            network = md.fit_em(result.dag, data, max_iter=20, tolerance=1e-4, threads=1).network
+        elif method == "PNAL":
+            result = md.learn(data, "PNAL", **options)
+            network = md.fit_em(result.dag, data, max_iter=20, tolerance=1e-4, threads=1).network
+        else:
+            result = md.structural_em(data, OBJECTIVE, impute=method.removeprefix("EM "), **options)
+            network = result.network
+        seconds = time.perf_counter() - start
+        loss = -network.log_likelihood(test) / TEST_ROWS
+        found.append((float(md.shd(network.dag, truth.dag)), loss, float(network.dag.n_arcs), seconds))
+    return found
+
+
+def filled(case: Case) -> list[float]:
+    """Share of the gaps that each filler fills with what was there."""
+    import mapdag as md
+
+    name, n, share, mechanism, seed = case
+    full = md.network(name).sample(n, seed=seed)
+    data = with_gaps(full, share, mechanism, seed)
+    gone, truth = ~data.known, full.codes
+    mode = np.array([np.argmax(data.observed(column)) for column in data.names])[:, None]
+    learned = md.structural_em(data, OBJECTIVE, impute="hard", threads=1).network
+    guesses = {
+        "mode": np.broadcast_to(mode, truth.shape),
+        "iterative": _iterative(data, seed),
+        "network": md.impute(learned, data, how="marginal", threads=1).data.codes,
+    }
+    return [float((guesses[filler] == truth)[gone].mean()) for filler in FILLERS]
+
+
+def _iterative(data: Any, seed: int) -> Any:
+    """What scikit-learn's iterative imputer makes of the codes, rounded to the nearest level."""
+    from sklearn.experimental import enable_iterative_imputer  # noqa: F401
+    from sklearn.impute import IterativeImputer
+
+    codes = np.where(data.known, data.codes.astype(float), np.nan).T
+    found = IterativeImputer(random_state=seed).fit_transform(codes).T
+    return np.clip(np.rint(found), 0, data.cards[:, None] - 1)
+
+
+def _cases(settings: Settings) -> list[Case]:
+    if settings.quick:
+        return [("asia", 500, share, mechanism, 1) for share in (0.1, 0.4) for mechanism in MECHANISMS]
+    seeds = range(1, int(os.environ.get("BENCH_SEEDS", "3")) + 1)
+    names = os.environ.get("BENCH_NETWORKS", ",".join(NETWORKS)).split(",")
+    sizes = [int(n) for n in os.environ.get("BENCH_ROWS", ",".join(map(str, SIZES))).split(",")]
+    cases = [*itertools.product(names, sizes, SHARES, MECHANISMS, seeds)]
+    # The long ones first, so that all are done at about the same time.
+    return sorted(cases, key=lambda case: -case[1] * case[2] * (1 + NETWORKS.index(case[0])))
+
+
+def measure(settings: Settings) -> tuple[list[Table], list[Target], Any]:
+    cases = _cases(settings)
+    workers = int(os.environ.get("BENCH_PROCESSES", os.cpu_count() or 1))
+    with ProcessPoolExecutor(workers) as pool:
+        found = {}
+        for case, figures in zip(cases, pool.map(recovered, cases), strict=True):
+            found[case] = figures
+            if len(found) % 50 == 0:
+                progress(f"{len(found)} of {len(cases)}")
+        tables = [*_recovery(found), _by_network(found)]
+        if not settings.quick:
+            draw(found, settings.out / "gaps")
+        if find_spec("sklearn"):
+            some = [case for case in cases if case[1] == min(2_000, cases[0][1]) and case[4] == 1]
+            tables.append(_imputation(dict(zip(some, pool.map(filled, some), strict=True))))
+    raw = [{"case": case, **dict(zip(METHODS, figures, strict=True))} for case, figures in found.items()]
+    return tables, [], raw
+
+
+def _recovery(found: Found) -> list[Table]:
+    """SHD and loss beyond that of the complete data, by mechanism and share."""
+    tables = []
+    for at, (title, note) in enumerate(
+        (
+            ("Distance to the truth", "SHD of equivalence classes, as a multiple of that from the complete data."),
+            ("Predictive loss", "Log loss of complete rows beyond that of the complete data, nats per row."),
+        )
+    ):
+        groups: dict[tuple[str, float], list[list[float]]] = defaultdict(list)
+        for (_, _, share, mechanism, _), figures in found.items():
+            base = figures[0][at]
+            told = [each[at] - base if at else each[at] / max(base, 1.0) for each in figures]
+            groups[mechanism, share].append(told)
+        rows = [(*key, *map(fmean, zip(*groups[key], strict=True))) for key in sorted(groups)]
+        tables.append(Table(title, ("gaps", "share", *METHODS), tuple(rows), f"{note} Means over networks and sizes."))
+    return tables
+
+
+def _by_network(found: Found) -> Table:
+    groups: dict[tuple[str, int], list[list[float]]] = defaultdict(list)
+    for (name, n, _, _, _), figures in found.items():
+        groups[name, n].append([*(each[0] for each in figures), *(each[3] for each in figures[3:])])
+    rows = [(*key, *map(fmean, zip(*groups[key], strict=True))) for key in groups]
+    order = sorted(rows, key=lambda row: (NETWORKS.index(row[0]), row[1]))
+    heads = ("network", "rows", *METHODS, *(f"{method}, s" for method in METHODS[3:]))
+    return Table("By network", heads, tuple(order), "SHD, means over shares and mechanisms; and seconds on one core.")
+
+
+def draw(found: Found, path: Path) -> None:
+    """Draw what each method loses by share of gaps, a panel for each mechanism; as SVG."""
+    from mapdag.plots.figures import BLUE, GREEN, GREY, ORANGE, PURPLE, panels, save, style
+
+    colours = dict(zip(METHODS[1:], (GREY, ORANGE, PURPLE, GREEN, BLUE), strict=True))
+    with style():
+        figure, axes = panels(len(MECHANISMS))
+        for panel, mechanism in zip(axes, MECHANISMS, strict=True):
+            shares = sorted({case[2] for case in found if case[3] == mechanism})
+            for at, method in enumerate(METHODS[1:], start=1):
+                lost = [
+                    fmean(
+                        figures[at][1] - figures[0][1]
+                        for case, figures in found.items()
+                        if case[2] == share and case[3] == mechanism
+                    )
+                    for share in shares
+                ]
+                panel.plot([100 * share for share in shares], lost, "o-", color=colours[method], label=method)
+            panel.set_title(mechanism)
+            panel.set_xlabel("gaps, % of cells")
+            panel.set_ylim(0, 2)
+        axes[0].set_ylabel("loss beyond complete data, nats per row")
+        axes[0].legend()
+    save(figure, path, formats=("svg",))
+
+
+def _imputation(found: dict[Case, list[float]]) -> Table:
+    groups: dict[tuple[str, str], list[list[float]]] = defaultdict(list)
+    for (name, _, _, mechanism, _), figures in found.items():
+        groups[name, mechanism].append(figures)
+    rows = [(*key, *map(fmean, zip(*groups[key], strict=True))) for key in groups]
+    order = sorted(rows, key=lambda row: (NETWORKS.index(row[0]), row[1]))
+    note = "Share of gaps filled with what was there; means over shares. The network is learned by structural EM."
+    return Table("Gaps filled right", ("network", "gaps", *FILLERS), tuple(order), note)
+
+
+if __name__ == "__main__":
+    Script("gaps", "Rows with gaps", __doc__ or "", measure).main()

@@ -1,0 +1,1 @@
+"""Structural EM: learning graphs from rows with gaps, under any objective."""

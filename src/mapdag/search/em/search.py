@@ -1,0 +1,290 @@
+"""Structural EM (Friedman 1998): complete the rows by what a network expects, learn from them, and again."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from mapdag.checks import check_whole
+from mapdag.data import as_dataset, split_options
+from mapdag.errors import ParameterError
+from mapdag.networks import fit
+from mapdag.networks.em import fit_em
+from mapdag.objective import DEFAULT, parse, score
+from mapdag.public import public
+from mapdag.scores import PNAL
+from mapdag.search.em.completed import best_completion, completions, drawn_completion
+from mapdag.search.frame.result import Result
+from mapdag.search.plan import LearnOptions, Plan
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from mapdag.contracts import Objective
+    from mapdag.data import Dataset
+    from mapdag.graphs import DAG
+    from mapdag.networks import EM, BayesianNetwork
+    from mapdag.objective import Goal
+    from mapdag.search.frame.result import Move, Stopped
+
+_EM_STEPS, _EM_TOLERANCE = 10, 1e-4  # of the probabilities of each graph
+DRAWS, STEPS = 16, 20
+_SLACK = 1e-9  # relative: what rounding may take off a score
+
+
+@dataclass(frozen=True)
+class EMStep:
+    """One step of structural EM.
+
+    Attributes
+    ----------
+    before, after : float
+        Expected score, on the rows as the network before completes them, of the graph before and of the one that was
+        learned from them: it never falls, but for rounding.
+    score : float
+        Score of the graph before, for what is known (Cheeseman and Stutz 1996): the expected score, less the
+        log-likelihood of the completed rows, plus that of what is known.
+    log_likelihood : float
+        Of what is known, under the network before.
+    n_arcs : int
+        Of the graph after.
+    """
+
+    before: float
+    after: float
+    score: float
+    log_likelihood: float
+    n_arcs: int
+
+
+@dataclass(frozen=True, repr=False)
+class EMResult(Result):
+    """A graph that structural EM has learned; see `structural_em`.
+
+    Attributes
+    ----------
+    data : Dataset
+        The rows as the network completes them; counts of it are expected counts. So whatever else a result can do, its
+        score, fit and report, is about these.
+    network : BayesianNetwork
+        The graph with the probabilities that EM found.
+    incomplete : Dataset
+        The rows with their gaps.
+    steps : tuple of EMStep
+        How it went, of the start that led here.
+    observed_score : float
+        Score of the graph for what is known, the last of `steps`, by which the best of several starts is chosen.
+    """
+
+    network: BayesianNetwork = field(kw_only=True)
+    incomplete: Dataset = field(kw_only=True)
+    steps: tuple[EMStep, ...] = field(kw_only=True)
+    observed_score: float = field(kw_only=True)
+
+    def __str__(self) -> str:
+        told = f"structural EM: {len(self.steps)} steps from {self.incomplete.gaps!r}"
+        return f"{super().__str__()}\n{told}"
+
+
+@public(LearnOptions)
+def structural_em(
+    data: Any,
+    objective: Goal = DEFAULT,
+    *,
+    impute: Literal["soft", "hard"] = "soft",
+    draws: int = DRAWS,
+    starts: int = 1,
+    max_steps: int = STEPS,
+    **options: Unpack[LearnOptions],
+) -> EMResult:
+    """Learn a graph from data with gaps under any objective (Friedman 1998).
+
+    Each step completes the rows by what the network so far expects, learns a graph from them, and fits its
+    probabilities by EM; until the graph stays the same. Values must be missing at random, that is, for reasons that
+    what is known explains.
+
+    Parameters
+    ----------
+    data : Dataset, or anything that `mapdag.read` takes
+        Read with ``missing="keep"``.
+    objective : Objective, Likelihood or str
+        As in `mapdag.learn`; one that takes fractions of rows unless `impute` is "hard" (fNML and qNML do not).
+    impute : {"soft", "hard"}
+        Count all completions of a row by their probabilities, or the most probable one only, as R bnlearn does: that is
+        faster, and makes the data look surer than they are.
+    draws : int
+        Where there are too many completions to list them all, as many of each row are drawn, spread evenly: a power of
+        two.
+    starts : int
+        How often to start: first from `start` or, if there is none, what PNAL learns from the rows that are complete in
+        a family; then from gaps filled at random. The best by `EMResult.observed_score` is returned.
+    max_steps : int
+        Most steps of each start.
+    **options
+        As in `mapdag.learn`, for the search in each step, which begins with the graph of the last: hill climbing unless
+        ``search`` says otherwise. ``time_limit`` and Ctrl-C are about the whole.
+
+    Returns
+    -------
+    EMResult
+
+    Examples
+    --------
+    >>> import mapdag as md
+    >>> rows = md.network("asia").sample(500, seed=1).to_pandas()
+    >>> rows.loc[::3, "lung"] = None
+    >>> found = md.structural_em(rows, "BDeu(1)", missing="keep", levels=dict(md.network("asia").levels))
+    >>> found.converged, found.network.dag == found.dag
+    (True, True)
+    """
+    reading, searching = split_options(options)
+    if impute not in {"soft", "hard"}:
+        raise ParameterError(f"impute must be 'soft' or 'hard', got {impute!r}")
+    check_whole("draws", draws, least=1)
+    check_whole("starts", starts, least=1)
+    check_whole("max_steps", max_steps, least=1)
+    if draws & (draws - 1):
+        raise ParameterError(f"draws must be a power of two, got {draws}")
+    goal = parse(objective)
+    plan = em_plan(**searching)
+    table = as_dataset(data, **reading)
+    plan.check(table.names, [goal])
+    return learn_by_em(plan, table, goal, impute=impute, draws=draws, starts=starts, max_steps=max_steps)
+
+
+def em_plan(**options: Any) -> Plan:
+    """Check the options of the search in each step, hill climbing unless they say otherwise."""
+    return Plan.make(**{"search": "hc", **options})
+
+
+def learn_by_em(
+    plan: Plan,
+    table: Dataset,
+    goal: Objective,
+    *,
+    impute: str = "soft",
+    draws: int = DRAWS,
+    starts: int = 1,
+    max_steps: int = STEPS,
+) -> EMResult:
+    """Do as `structural_em` does, by a plan, options and constraints being checked."""
+    arranged, alike = plan.arrange(table)
+    run = _Run(arranged, goal, replace(plan, order="columns"), impute, draws, max_steps)
+    found = run.best(starts)
+    dag, network = found.dag.reordered(table.names), found.network.reordered(table.names)
+    completed = found.data.select(table.names)
+    return replace(found, dag=dag, network=network, data=completed, incomplete=table, alike=alike)
+
+
+@dataclass
+class _Run:
+    """What all starts share."""
+
+    data: Dataset
+    objective: Objective
+    plan: Plan
+    impute: str
+    draws: int
+    max_steps: int
+    began: float = field(default_factory=time.perf_counter)
+    stopped: Stopped = "converged"
+
+    def best(self, starts: int) -> EMResult:
+        """Start as often as asked for, and return the best result."""
+        found: EMResult | None = None
+        for number in range(starts):
+            each = self.once(self._first(number))
+            if found is None or each.observed_score > found.observed_score:
+                found = each
+            if self.stopped in {"time_limit", "interrupted"}:
+                break
+        assert found is not None
+        return found
+
+    def _first(self, number: int) -> DAG:
+        """Return the graph to start from."""
+        start = self.plan.options.start
+        if number == 0:
+            if start is not None:
+                return start.reordered(self.data.names)
+            return self._learn(self.data, self.objective.prior + PNAL(), None).dag
+        from mapdag.graphs import DAG
+
+        alone = fit_em(DAG(self.data.names), self.data, max_iter=1).network
+        drawn = drawn_completion(alone, self.data, self.plan.options.seed + number, self._threads)
+        return self._learn(drawn, self.objective, None).dag
+
+    @property
+    def _threads(self) -> int:
+        return self.plan.options.n_threads
+
+    def _left(self) -> float | None:
+        """Return the seconds that are left, if there is a limit."""
+        limit = self.plan.options.time_limit
+        return None if limit is None else max(limit - (time.perf_counter() - self.began), 1e-3)
+
+    def _learn(self, rows: Dataset, objective: Objective, start: DAG | None) -> Result:
+        options = {"start": start if start is not None else self.plan.options.start, "time_limit": self._left()}
+        (found,) = self.plan.changed(**options).run(rows, [objective], checked=True)
+        if found.stopped in {"time_limit", "interrupted"}:
+            self.stopped = found.stopped
+        return found
+
+    def _completed(self, network: BayesianNetwork) -> Dataset:
+        if self.impute == "hard":
+            return best_completion(network, self.data, self._threads)
+        return completions(network, self.data, self.draws, self.plan.options.seed, self._threads)
+
+    def _fitted(self, dag: DAG, alpha: float, start: BayesianNetwork | None) -> EM:
+        limits: dict[str, Any] = {"max_iter": _EM_STEPS, "tolerance": _EM_TOLERANCE, "threads": self._threads}
+        return fit_em(dag, self.data, alpha=alpha, start=start, **limits)
+
+    def once(self, dag: DAG) -> EMResult:
+        """Go from graph to graph until it stays the same, or has been there before."""
+        alpha = float(getattr(self.objective.likelihood, "alpha", 1.0))
+        start: BayesianNetwork | None = None
+        steps: list[EMStep] = []
+        moves: list[Move] = []  # that led to the graph
+        families = 0
+        met = {frozenset(dag.arcs)}
+        best: EMResult | None = None
+        ended: Stopped = "max_iter"
+        for _ in range(self.max_steps):
+            try:
+                fitted = self._fitted(dag, alpha, start)
+                rows = self._completed(fitted.network)
+            except KeyboardInterrupt:
+                if best is None or not self.plan.options.catch_interrupt:
+                    raise
+                self.stopped = "interrupted"
+                break
+            before = score(dag, rows, self.objective)
+            learned = self._learn(rows, self.objective, dag)
+            known = float(before) - fitted.network.log_likelihood(rows) + fitted.log_likelihood
+            families += learned.families
+            steps.append(EMStep(float(before), learned.score, known, fitted.log_likelihood, learned.dag.n_arcs))
+            if best is None or known > best.observed_score:
+                here = replace(learned, dag=dag, trace=tuple(moves), families=families)
+                best = self._result(here, before, fitted.network, rows, known)
+            gained = learned.score - float(before) > _SLACK * abs(float(before))
+            graph = frozenset(learned.dag.arcs)
+            if not gained or graph in met or not math.isfinite(learned.score):
+                ended = "converged"
+                break
+            if self.stopped in {"time_limit", "interrupted"}:
+                break
+            met.add(graph)
+            moves += learned.trace
+            dag = learned.dag
+            start = fit(dag, rows, alpha=alpha)
+        assert best is not None
+        why = self.stopped if self.stopped in {"time_limit", "interrupted"} else ended
+        return replace(best, stopped=why, seconds=time.perf_counter() - self.began, steps=tuple(steps))
+
+    def _result(self, learned: Result, value: Any, network: BayesianNetwork, rows: Dataset, known: float) -> EMResult:
+        """Make the result of a graph and the rows that it completes."""
+        given = {each.name: getattr(learned, each.name) for each in fields(Result)}
+        given |= {"log_prior": value.log_prior, "log_likelihood": value.log_likelihood, "data": rows}
+        return EMResult(**given, network=network, incomplete=self.data, steps=(), observed_score=known)

@@ -1,0 +1,198 @@
+"""Structural EM: graphs from rows with gaps under any objective."""
+
+import math
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from tests.strategies import data_with_gaps, with_gaps
+from tests.test_gaps_networks import with_holes
+
+import mapdag as md
+from mapdag.errors import DataError, ParameterError
+from mapdag.families import FamilyScores
+from mapdag.networks.gaps import codes_with_gaps, expect
+from mapdag.search.em import completed
+from mapdag.search.em.completed import completions
+
+
+@pytest.fixture(scope="module")
+def asia():
+    net = md.network("asia")
+    return net, net.sample(1000, seed=1), with_holes(net.sample(1000, seed=1), 0.2, seed=2)
+
+
+def never_falls(found):
+    return all(step.after >= step.before - 1e-9 * abs(step.before) for step in found.steps)
+
+
+@pytest.mark.parametrize("objective", ["MU(c=1)+BDs(1)", "BDeu(10)", "BIC", "K2", "U+eBIC"])
+def test_expected_scores_never_fall_under_any_objective(asia, objective):
+    found = md.structural_em(asia[2], objective)
+    assert found.converged
+    assert found.steps
+    assert never_falls(found)
+    assert found.score == pytest.approx(md.score(found.dag, found.data, objective), rel=1e-9)
+    assert found.data.total == pytest.approx(1000)
+    assert found.incomplete == asia[2]
+    assert found.network.dag == found.dag
+
+
+def test_it_finds_more_than_the_complete_rows_alone_and_less_than_all_of_them(asia):
+    net, full, data = asia
+    test = net.sample(5000, seed=9)
+    whole, em = md.learn(full, "BDeu(1)").fit(), md.structural_em(data, "BDeu(1)").network
+    rest = md.learn(data.complete_rows(), "BDeu(1)").fit()
+    assert whole.log_likelihood(test) > em.log_likelihood(test) > rest.log_likelihood(test)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3])
+def test_hard_imputation_learns_from_whole_rows(asia, share):
+    data = with_holes(asia[1], share, seed=3)
+    found = md.structural_em(data, "qNML", impute="hard")
+    assert not found.data.has_gaps
+    assert np.array_equal(found.data.codes[data.known], data.codes[data.known])
+    if not share:
+        assert found.score == pytest.approx(md.learn(asia[1], "qNML", search="hc").score)
+
+
+def test_without_gaps_it_is_the_search(asia):
+    found, plain = md.structural_em(asia[1], "BDeu(1)"), md.learn(asia[1], "BDeu(1)", search="hc")
+    assert found.score == pytest.approx(plain.score, rel=1e-12)
+    assert found.observed_score == pytest.approx(found.score, rel=1e-9)
+
+
+def test_drawn_completions_count_about_as_listed_ones(asia, monkeypatch):
+    net, _, data = asia
+    listed = completions(net, data, 16, 0, 1)
+    monkeypatch.setattr(completed, "_MOST", 0)
+    drawn = completions(net, data, 16, 0, 1)
+    assert drawn.n_rows == 16 * data.n_rows
+    expected, _ = expect(net, codes_with_gaps(net, data))
+    for i, node in enumerate(net.nodes):
+        family = [*net.parents(node), node]
+        for found, error in ((listed, 1e-6), (drawn, 6.0)):
+            counts = np.zeros(expected[i].shape)
+            rows = found.select(family)
+            np.add.at(counts, tuple(rows.codes.astype(int)), rows.weights)
+            assert counts == pytest.approx(expected[i], abs=error)
+    scores = [FamilyScores(each, [md.BDeu(1)]).family(3, [1, 2])[0] for each in (listed, drawn)]
+    assert scores[0] == pytest.approx(scores[1], rel=0.02)
+
+
+def test_rows_of_one_weight_are_counted_as_weighted_rows_are(asia):
+    _, full, _ = asia
+    same = md.Dataset(full.names, dict(full.levels), full.codes, np.full(1000, 0.25))
+    mixed = md.Dataset(
+        full.names,
+        dict(full.levels),
+        np.concatenate([full.codes, full.codes[:, :1]], axis=1),
+        np.concatenate([[0.125], np.full(999, 0.25), [0.125]]),
+    )
+    for parents in ([], [1], [2, 4], [1, 2, 4, 5]):
+        one, two = (FamilyScores(each, [md.BDs(1), md.BIC()]).family(3, parents) for each in (same, mixed))
+        assert one == pytest.approx(two, rel=1e-13)
+
+
+@given(data_with_gaps(min_columns=2, max_columns=4, max_rows=15))
+@settings(max_examples=20, deadline=None)
+def test_small_and_hostile_tables_are_learned_from(drawn):
+    data = with_gaps(*drawn)
+    for how in ("soft", "hard"):
+        found = md.structural_em(data, "BDeu(1)", impute=how)
+        assert math.isfinite(found.score)
+        assert never_falls(found)
+
+
+def test_constraints_hold_and_the_same_seed_gives_the_same(asia):
+    rules = {"required": [("asia", "xray")], "forbidden": [("smoke", "lung")], "max_parents": 2}
+    one, two = (md.structural_em(asia[2], "BDeu(1)", threads=threads, starts=2, **rules) for threads in (1, 2))
+    assert one.dag.has_arc("asia", "xray")
+    assert not one.dag.has_arc("smoke", "lung")
+    assert one.dag == two.dag
+    assert one.score == two.score
+
+
+def test_several_starts_are_never_worse(asia):
+    one, three = (md.structural_em(asia[2], "BIC", starts=starts) for starts in (1, 3))
+    assert three.observed_score >= one.observed_score
+
+
+def test_time_limits_end_it_with_the_best_so_far():
+    net = md.network("alarm")
+    data = with_holes(net.sample(500, seed=1), 0.2, seed=1)
+    began = time.perf_counter()
+    found = md.structural_em(data, time_limit=0.05)
+    assert time.perf_counter() - began < 20
+    assert found.stopped == "time_limit"
+    assert found.network.dag == found.dag
+
+
+def test_ctrl_c_ends_it_with_the_best_so_far(asia):
+    calls = []
+
+    def stop(progress):
+        calls.append(progress)
+        raise KeyboardInterrupt
+
+    found = md.structural_em(asia[2], "BDeu(1)", progress=stop)
+    assert calls
+    assert found.stopped == "interrupted"
+
+
+def test_reports_and_fits_are_about_the_completed_rows(asia, tmp_path):
+    found = md.structural_em(asia[2], "BDeu(1)")
+    found.report(tmp_path / "page.html")
+    assert "rows have gaps" in (tmp_path / "page.html").read_text()
+    assert found.fit().dag == found.dag
+    assert "structural EM" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"impute": "some"}, "impute must be"),
+        ({"draws": 3}, "power of two"),
+        ({"starts": 0}, "starts"),
+        ({"max_steps": 0}, "max_steps"),
+        ({"search": "none"}, "search must be"),
+    ],
+)
+def test_options_are_checked(asia, options, message):
+    with pytest.raises(ParameterError, match=message):
+        md.structural_em(asia[2], **options)
+
+
+def test_scores_of_whole_rows_say_that_soft_counts_are_none(asia):
+    with pytest.raises(DataError, match="whole counts"):
+        md.structural_em(asia[2], "fNML")
+
+
+# Downstream -----------------------------------------------------------------------------------------------------------
+
+
+def test_cross_validation_judges_held_out_rows_by_what_is_known(asia):
+    data = asia[2].take(range(300))
+    found = md.cross_validate(data, ["MU(c=1)+PNAL", "U+PNAL(k=1)"], folds=3)
+    rest = md.cross_validate(data, ["BDeu(1)"], folds=3, em=True)
+    assert np.isfinite(found.log_likelihood).all()
+    assert np.isfinite(rest.log_likelihood).all()
+    assert rest.per_row[0] > found.per_row[1]  # nothing is learned under so large a penalty
+
+
+def test_bootstrap_takes_gaps_with_and_without_em(asia):
+    data = asia[2].take(range(300))
+    for found in (md.bootstrap(data, "PNAL", R=4), md.bootstrap(data, "BDeu(1)", R=2, em=True)):
+        assert found.strength.max() == 1.0
+    with pytest.raises(DataError, match="needs complete rows"):
+        md.bootstrap(data, "BDeu(1)", R=2)
+
+
+def test_pnal_results_report_fit_and_tell_thin_families(asia, tmp_path):
+    found = md.learn(asia[2], "PNAL")
+    found.report(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert "rows have gaps" in page
+    assert "estimated by EM" in page
+    assert found.fit() == md.fit(found.dag, asia[2])
