@@ -6,6 +6,7 @@ import bz2
 import gzip
 import io
 import lzma
+import mmap
 import os
 from contextlib import suppress
 from dataclasses import dataclass
@@ -113,6 +114,14 @@ class Content:
         with self.path.open("rb") as file:
             file.seek(start)
             return sum(block.count(byte) for block in iter(lambda: file.read(_BLOCK), b""))
+
+    def holds(self, byte: bytes, start: int) -> bool:
+        """Tell whether a byte occurs from a place on."""
+        if self.data is not None:
+            return self.data.find(byte, start) >= 0
+        assert self.path is not None
+        with self.path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+            return mapped.find(byte, start) >= 0
 
     def array(self) -> NDArray[np.uint8]:
         """Return the bytes as an array, which does not load a file as a whole."""

@@ -80,7 +80,7 @@ class TextReader(Reader):
         if data[:1] in b"\r\n" and not data.strip(b"\r\n"):  # nothing but blank lines, at the end
             return Block(0, [], self._facts(piece, "integers"))
         try:
-            parsed = parse(content, dialect, integers=self._integers, before=piece.before, last=piece.last)
+            parsed = parse(content, dialect, integers=self._integers, before=piece.before)
         except UnicodeDecodeError as error:
             raise NotInEncoding(text.encoding, error) from error
         self._integers = parsed.way == "integers"  # no way back: the worst is what the whole file is read as
