@@ -8,6 +8,8 @@ import io
 import lzma
 import mmap
 import os
+import stat
+import zlib
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +33,8 @@ _COLUMNAR_SUFFIXES = {".parquet", ".pq", ".arrow", ".arrows", ".feather", ".ipc"
 #: How compressed files start.
 GZIP, XZ, ZSTD = b"\x1f\x8b", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd"
 BZIP = tuple(b"BZh%d1AY&SY" % level for level in range(1, 10))
+#: What decompressing raises where a file is cut off or damaged.
+DAMAGED = (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error)
 _DECOMPRESS = (((GZIP,), gzip.decompress), (BZIP, bz2.decompress), ((XZ,), lzma.decompress))
 
 #: What people try to read that is no table we know.
@@ -144,7 +148,8 @@ def open_content(source: Any, *, unpack: bool = True) -> Content:
         content = Content.of("the data", bytes(source))
     elif hasattr(source, "read"):
         data = source.read()
-        content = Content.of(str(getattr(source, "name", "the data")), data.encode() if isinstance(data, str) else data)
+        name = str(getattr(source, "name", "the data"))
+        content = Content.of(name, as_bytes(data, name))
     else:
         content = _open_path(source)
     if not content.size:
@@ -157,16 +162,40 @@ def open_content(source: Any, *, unpack: bool = True) -> Content:
     return content
 
 
+def as_bytes(data: Any, name: str) -> bytes:
+    """Return what was read from an open file as bytes."""
+    if not isinstance(data, str):
+        return bytes(data)
+    try:
+        return data.encode()
+    except UnicodeEncodeError as error:
+        line = data.count("\n", 0, error.start) + 1
+        raise DataError(f"{name}, line {line:,}: half of a pair of characters, {data[error.start]!r}") from None
+
+
 def located(source: str | os.PathLike[str]) -> Path:
     """Return the path of a file; text that the locale's encoding lacks is in UTF-8, as names of files mostly are."""
     path = Path(source)
-    with suppress(RuntimeError):  # a name may begin with "~" and not mean anybody's home
-        path = path if path.exists() else path.expanduser()
+    try:
+        with suppress(RuntimeError):  # a name may begin with "~" and not mean anybody's home
+            path = path if path.exists() else path.expanduser()
+        path.exists()
+    except OSError as error:  # a name that no file can have
+        raise DataError(f"{shown(path)}: cannot be read: {error.strerror or error}") from None
     try:
         os.fsencode(path)
     except UnicodeEncodeError:
         return Path(os.fsdecode(str(path).encode("utf-8", "surrogateescape")))
     return path
+
+
+def is_pipe(source: str | os.PathLike[str]) -> bool:
+    """Tell whether a path is that of something that can be read only once."""
+    try:
+        mode = Path(source).stat().st_mode
+    except (OSError, ValueError):
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
 
 
 def shown(path: Path) -> str:
@@ -205,7 +234,7 @@ def _decompressed(content: Content) -> Content:
         for magic, decompress in _DECOMPRESS:
             if content.head.startswith(magic):
                 return Content.of(content.name, decompress(content.load()))
-    except (OSError, EOFError, lzma.LZMAError) as error:
+    except DAMAGED as error:
         raise DataError(f"{content.name}: cannot be decompressed: {error}") from error
     return Content.of(content.name, _unzstd(content)) if content.head.startswith(ZSTD) else content
 

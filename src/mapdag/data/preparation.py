@@ -16,7 +16,7 @@ import numpy as np
 
 from mapdag.data.codings import interval_levels
 from mapdag.data.columns import Column
-from mapdag.data.content import located
+from mapdag.data.content import DAMAGED, GZIP, located
 from mapdag.data.dataset import Dataset
 from mapdag.data.discretization import Discretizer, cut
 from mapdag.data.labels import MAX_LEVELS, code_dtype, declared_levels
@@ -187,12 +187,16 @@ def declared_in(levels: Any, like: Any, names: list[str]) -> dict[str, tuple[str
 def _from_json(path: str | os.PathLike[str]) -> Any:
     try:
         content = located(path).read_bytes()
-        if content.startswith(b"\x1f\x8b"):
+    except (OSError, ValueError) as error:  # a path with a null character is a ValueError
+        raise DataError(f"levels: {os.fspath(path)}: {getattr(error, 'strerror', None) or error}") from error
+    try:
+        if content.startswith(GZIP):
             content = gzip.decompress(content)
+    except DAMAGED as error:
+        raise DataError(f"levels: {os.fspath(path)}: cannot be decompressed: {error}") from error
+    try:
         found = json.loads(content.decode("utf-8-sig"))
-    except OSError as error:
-        raise DataError(f"levels: {os.fspath(path)}: {error.strerror or error}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DataError(f"levels: {os.fspath(path)} is not JSON: {error}") from error
     if not isinstance(found, dict):
         raise DataError(f"levels: {os.fspath(path)} must hold an object, column name -> list of labels")

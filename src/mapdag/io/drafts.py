@@ -77,11 +77,12 @@ class Draft:
 
     def shape(self, node: str, parents: Sequence[str]) -> tuple[int, ...]:
         """Return the shape of a table, if one of this size can be read."""
-        shape = tuple(len(self.levels[name]) for name in (*parents, node))
-        if math.prod(shape) > MAX_ENTRIES or len(parents) > MAX_PARENTS:
+        shape = tuple(len(self.levels[name]) for name in (*parents[: MAX_PARENTS + 1], node))
+        if len(parents) > MAX_PARENTS or math.prod(shape) > MAX_ENTRIES:
+            entries = f"{len(parents):,} parents" if len(parents) > MAX_PARENTS else f"{math.prod(shape):,} entries"
             raise CapacityError(
-                f"{self.source}: the table of {node!r} has {len(parents)} parents and {math.prod(shape):,} entries; at "
-                f"most {MAX_PARENTS} and {MAX_ENTRIES:,} are possible"
+                f"{self.source}: the table of {node!r} has {entries}; at most {MAX_PARENTS} parents and "
+                f"{MAX_ENTRIES:,} entries are possible"
             )
         return shape
 

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from mapdag.data.content import BZIP, GZIP, HEAD, XZ, ZSTD, Content, open_content, shown
+from mapdag.data.content import BZIP, DAMAGED, GZIP, HEAD, XZ, ZSTD, Content, open_content, shown
 from mapdag.data.dialect import with_newlines
 from mapdag.errors import DataError
 
@@ -61,7 +61,7 @@ def read_bytes(file: Any, size: int, name: str) -> bytes:
     """Read so many bytes, or all there are."""
     try:
         return bytes(file.read(size))
-    except (OSError, EOFError, lzma.LZMAError) as error:
+    except DAMAGED as error:
         raise DataError(f"{name}: cannot be decompressed: {error}") from error
 
 
