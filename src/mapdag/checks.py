@@ -9,7 +9,6 @@ import numpy as np
 
 from mapdag.errors import ParameterError
 
-
 #: Numbers beyond this make no sense as parameters of scores, and may overflow where they are multiplied.
 LARGEST = 1e100
 

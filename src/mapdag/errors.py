@@ -33,7 +33,7 @@ from typing import Any
 #: Longer lists are cut short where an option is written.
 SHOWN_ITEMS = 25
 
-_AROUND = 400  # letters of an expression that are shown before and after a place in it
+_AROUND = 800  # letters of an expression that are shown before and after a place in it
 _SCREEN = 3000  # letters that a terminal shows at once
 
 

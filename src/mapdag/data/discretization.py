@@ -50,9 +50,10 @@ class Method:
     def __post_init__(self) -> None:
         if self.name not in _METHODS:
             raise ParameterError(f"discretize must be one of {', '.join(map(repr, _METHODS))}, got {self.name!r}")
+        if not _is_count(self.bins) or self.bins < 2:
+            raise ParameterError(f"bins must be at least 2, got {self.bins!r}")
         for name, value in (("bins", self.bins), ("initial_bins", self.initial_bins)):
-            check_whole(name, value, least=2)
-            if value > MAX_LEVELS:
+            if check_whole(name, value) > MAX_LEVELS:
                 raise ParameterError(f"{name} must be at most {MAX_LEVELS:,}, got {value:,}")
         if self.name == "hartemink" and self.initial_bins <= self.bins:
             raise ParameterError(f"initial_bins must be more than bins ({self.bins}), got {self.initial_bins!r}")

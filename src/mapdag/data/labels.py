@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
@@ -228,12 +229,13 @@ def label_list(labels: Sequence[Any] | int, name: str) -> tuple[str, ...]:
     if isinstance(labels, bool | str) or not (isinstance(labels, int | np.integer) or hasattr(labels, "__iter__")):
         raise DataError(f"levels of {name!r} must be a list of labels or their number, got {labels!r}")
     if isinstance(labels, int | np.integer):
-        labels = range(min(max(int(labels), 0), MAX_LEVELS + 1))
+        labels = range(min(max(int(labels), 0), sys.maxsize))
     texts = tuple(text_of(label) for label in islice(labels, MAX_LEVELS + 1))
     if not texts:
         raise DataError(f"levels of {name!r}: at least one is needed")
     if len(texts) > MAX_LEVELS:
-        raise DataError(f"levels of {name!r}: more are declared than the {MAX_LEVELS:,} that are possible")
+        declared = f"{len(labels):,}" if hasattr(labels, "__len__") else "more"
+        raise DataError(f"levels of {name!r}: {declared} are declared, at most {MAX_LEVELS:,} are possible")
     if len(set(texts)) < len(texts):
         twice = [label for label, count in Counter(texts).items() if count > 1]
         raise DataError(f"levels of {name!r}: {listed(twice)} are declared more than once")

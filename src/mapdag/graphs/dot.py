@@ -188,8 +188,9 @@ class _Reader:
             direction = self._attributes() or direction
         nodes = [node for end in ends for node in end]
         self.nodes.update(dict.fromkeys(nodes))
-        if sum(len(left) * len(right) for left, right in pairwise(ends)) > _MOST_ARROWS:
-            self._fail(f"more than {_MOST_ARROWS:,} arrows between subgraphs", start)
+        so_far = len(self.arcs) + len(self.edges)
+        if so_far + sum(len(left) * len(right) for left, right in pairwise(ends)) > _MOST_ARROWS:
+            self._fail(f"more than {_MOST_ARROWS:,} arrows", start)
         pairs = [(a, b) for left, right in pairwise(ends) for a in left for b in right]
         if self._link == "--" or direction == "none":
             self.edges += pairs

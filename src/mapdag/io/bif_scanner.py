@@ -156,7 +156,7 @@ class Scanner:
         return position
 
     def _end_of_property(self, position: int) -> int:
-        """Return the position after the semicolon that ends a property, or -1; quotes that are not closed mean nothing."""
+        """Return the position after the semicolon that ends a property, or -1; quotes not closed mean nothing."""
         text = self.text
         while True:
             position = _UP_TO_QUOTE.match(text, position).end()  # type: ignore[union-attr]  # it matches nothing, too
