@@ -239,6 +239,14 @@ def _decompressed(content: Content) -> Content:
     return Content.of(content.name, _unzstd(content)) if content.head.startswith(ZSTD) else content
 
 
+def failures() -> tuple[type[BaseException], ...]:
+    """Return what polars and pyarrow raise where a file is damaged, panics among it."""
+    import polars as pl
+
+    own = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
+    return (*own, OSError, ValueError, TypeError, LookupError, ArithmeticError, RuntimeError, MemoryError)
+
+
 def _unzstd(content: Content) -> bytes:
     """Let polars decompress: it reads the file as one column of whole lines."""
     import polars as pl
@@ -247,6 +255,6 @@ def _unzstd(content: Content) -> bytes:
         lines = pl.read_csv(
             content.load(), has_header=False, separator="\x1f", quote_char=None, schema={"line": pl.String}
         )
-    except (pl.exceptions.PolarsError, OSError) as error:
+    except failures() as error:
         raise DataError(f"{content.name}: cannot be decompressed, or is not UTF-8 text: {error}") from error
     return "\n".join(lines.to_series().fill_null("")).encode() + b"\n"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from codecs import BOM_UTF8
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
@@ -129,7 +130,9 @@ def _from_cells(name: str, cells: list[str], _: ReadOptions) -> Column:
 
 
 def _is_regular(content: Content, dialect: Dialect) -> bool:
-    """Tell whether line ends are such that polars sees them all."""
+    """Tell whether line ends are such that polars sees them all, and nothing else that it overlooks."""
+    if content.first(dialect.start + len(BOM_UTF8)).startswith(BOM_UTF8, dialect.start):  # part of the first cell
+        return False
     if content.last(1) == dialect.separator.encode():  # polars does not see the empty field after it
         return False
     return not content.holds(b"\r", dialect.start) or are_lines_regular(content.array()[dialect.start :])

@@ -35,7 +35,7 @@ LevelsLike: TypeAlias = "Mapping[str, Sequence[Any] | int] | Sequence[Sequence[A
 #: One contiguous row of codes per variable.
 Codes: TypeAlias = "NDArray[np.unsignedinteger[Any]]"
 
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+(?:,(\d+))?", re.ASCII)
 _THOUSANDS = 3  # digits in a group
 _DIGITS = 4000  # Python reads and writes whole numbers up to some more than that

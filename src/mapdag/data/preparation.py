@@ -130,7 +130,7 @@ def prepare(source: Any, **asked: Unpack[ReadingOptions]) -> Prepared:
 def _check(asked: ReadingOptions) -> None:
     """Refuse options that can be seen to be wrong without looking at the table."""
     missing, most = asked.get("missing", "error"), asked.get("max_levels")
-    if missing not in {"error", "drop", "level"}:
+    if missing not in ("error", "drop", "level"):
         raise ParameterError(f'missing must be "error", "drop" or "level", got {missing!r}')
     if most is not None and not (isinstance(most, int | np.integer) and 2 <= most <= MAX_LEVELS):
         raise ParameterError(f"max_levels must be between 2 and {MAX_LEVELS:,}, got {most!r}")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from mapdag.data import Dataset, as_dataset, read
-from mapdag.data.content import as_bytes, is_pipe
+from mapdag.data.content import as_bytes, failures, is_pipe
 from mapdag.data.meanings import MISSING_LEVELS
 from mapdag.data.problems import listed
 from mapdag.data.source import open_source
@@ -187,7 +187,7 @@ def readable_again(data: Any) -> Any:
 
         try:
             return pl.DataFrame(data)
-        except pl.exceptions.PolarsError as error:
+        except failures() as error:
             raise DataError(f"the Arrow table cannot be read: {error}") from error
     return data
 
