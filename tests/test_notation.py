@@ -193,7 +193,7 @@ def test_what_is_not_an_objective_is_refused():
             md.parse(wrong)
 
 
-@pytest.mark.parametrize("text", ["BDs(1)#c+eBIC", "BDs(1) # of the paper", "#BIC", "BDs(1)+'#"])
+@pytest.mark.parametrize("text", ["BDs(1)#c+eBIC", "BDs(1) # of the paper", "#BIC"])
 def test_comments_are_refused_as_something_may_be_meant_by_them(text):
     with pytest.raises(NotationError, match="cannot read '#' here") as caught:
         md.parse(text)

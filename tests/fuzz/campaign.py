@@ -51,7 +51,7 @@ def run(target: Target, numbers: Iterator[int] | range, until: float = float("in
         before, began = _peak(), time.process_time()
         try:
             tally.accepted += target.check(given)
-        except BaseException as error:  # noqa: BLE001 - panics of other languages among them
+        except BaseException as error:
             if isinstance(error, KeyboardInterrupt):
                 raise
             where = traceback.extract_tb(error.__traceback__)[-1]

@@ -1,4 +1,4 @@
-"""Inputs of all kinds, at random: well-formed ones, almost well-formed ones, and nonsense. Each is a function of a seed."""
+"""Inputs of all kinds, at random: well-formed ones, almost well-formed ones, nonsense; each a function of a seed."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ import mapdag as md
 
 #: Names and labels that other programs stumble over.
 HOSTILE = [
-    "a", "A", "a b", " a", "a ", "", "x,y", 'say "hi"', "'", "\\", "a\\", "\\n", "line\nbreak", "tab\there", "é", "日本",
-    "🙂", "\u202e", "\u0301", "\ufeff", "<script>alert(1)</script>", "</script>", "<!--", "-->", "]]>", "&amp;", "{{7*7}}",
+    "a", "A", "a b", " a", "a ", "", "x,y", 'say "hi"', "'", "\\", "a\\", "\\n", "line\nbreak", "tab\there", "é",
+    "日本",
+    "🙂", "\u202e", "\u0301", "\ufeff", "<script>alert(1)</script>", "</script>", "<!--", "-->", "]]>",
+    "&amp;", "{{7*7}}",
     "${7*7}", "=1+1", "=cmd|' /C calc'!A0", "+1", "-1", "@SUM(A1)", "%s", "{}", "{0}", "NA", "nan", "None", "true", "0",
     "01", "1.0", "1e5", "-0", "__proto__", "constructor", "toString", "table", "default", "variable", "network", "node",
     "net", "[x]", "a|b", "a:b", "(x)", "{x}", "x;y", "//", "/*", "*/", "#", "%", "..", "../x", "~", "CON", "a" * 300,
@@ -22,8 +24,10 @@ HOSTILE = [
 ]  # fmt: skip
 
 _TEXT = [
-    '"', '"', '""', '""""', ",", ",", "\n", "\n", "\r\n", "\r", " ", "  ", "\t", ";", "|", "a", "b", "c", "1", "0", "01",
-    "-1", "1.5", "NA", "", "é", "\\", '\\"', "'", 'x"y', '"a,b"', '"a\nb"', '"x" ', "\ufeff", "\x00", "x" * 50, "9" * 40,
+    '"', '"', '""', '""""', ",", ",", "\n", "\n", "\r\n", "\r", " ", "  ", "\t", ";", "|", "a", "b", "c",
+    "1", "0", "01",
+    "-1", "1.5", "NA", "", "é", "\\", '\\"', "'", 'x"y', '"a,b"', '"a\nb"', '"x" ', "\ufeff", "\x00",
+    "x" * 50, "9" * 40,
     "1e400", "9" * 5000, "sep=;\n", "#", "2020-01-01", "True",
 ]  # fmt: skip
 
@@ -115,9 +119,12 @@ def _columnar() -> tuple[bytes, bytes]:
 FORMATS = ("bif", "json", "xmlbif", "net", "xdsl", "uai")
 GRAPHS = ("json", "dot", "modelstring", "csv")
 _SYNTAX = [
-    "{", "}", "(", ")", "[", "]", ";", ",", "|", '"', '\\"', "\\", "\n", " ", "/*", "*/", "//", "<", ">", "</", "/>", "&",
-    "network", "variable", "probability", "type discrete", "property", "table", "default", "node", "potential", "states",
-    "data", "BAYES", "digraph", "->", "--", "subgraph", "1", "0.5", "nan", "inf", "-1", "1e999", "9" * 5000, "null", ":",
+    "{", "}", "(", ")", "[", "]", ";", ",", "|", '"', '\\"', "\\", "\n", " ", "/*", "*/", "//", "<", ">",
+    "</", "/>", "&",
+    "network", "variable", "probability", "type discrete", "property", "table", "default", "node",
+    "potential", "states",
+    "data", "BAYES", "digraph", "->", "--", "subgraph", "1", "0.5", "nan", "inf", "-1", "1e999", "9" * 5000,
+    "null", ":",
     "true", "=", "%", "#", "é", "🙂", "from,to", "<!ENTITY a 'b'>", "<![CDATA[", "]]>", " " * 200, "[" * 200,
 ]  # fmt: skip
 

@@ -141,6 +141,7 @@ def find_dialect(content: Content, separator: str | None) -> Dialect:
     if any(_CONTROL.search(name) for name in names):
         raise DataError(f"{content.name} is not a text table: its first line holds control characters")
     if len(records) < 2:
+        _check_text(head.decode("utf-8", errors="ignore"), chosen, content.name)
         raise DataError(f"{content.name} has a header but no rows")
     row_names = _have_row_names(names, records[1:])
     if row_names:
@@ -153,12 +154,15 @@ def find_dialect(content: Content, separator: str | None) -> Dialect:
 
 def check_header(content: Content, dialect: Dialect) -> None:
     """Refuse names whose quotes or line ends make no sense."""
-    header, separator = content.first(dialect.start), dialect.separator
-    if b'"' not in header and b"\r" not in header:
-        return
-    fault = find_fault(close_up(header.decode("utf-8-sig"), separator), separator)
+    header = content.first(dialect.start)
+    if b'"' in header or b"\r" in header:
+        _check_text(header.decode("utf-8-sig"), dialect.separator, content.name)
+
+
+def _check_text(text: str, separator: str, name: str) -> None:
+    fault = find_fault(close_up(text, separator), separator)
     if fault is not None:
-        place = f"{content.name}, line {fault.line:,}, column {fault.column:,}"
+        place = f"{name}, line {fault.line:,}, column {fault.column:,}"
         raise DataError(f"{place}: malformed quotes or line ends: {fault.why}")
 
 

@@ -31,7 +31,8 @@ DEFAULT = Support() + MU(c=1) + BDs(alpha=1)
 #: What an objective may be given as.
 Goal: TypeAlias = "str | Objective | Likelihood"
 
-_QUOTED = r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'"  # a text in quotes, in which all is as it stands
+# A text in quotes, in which all is as it stands; one that is not closed goes on to the end.
+_QUOTED = r"\"[^\"\\]*(?:\\.[^\"\\]*)*(?:\"|\\?\Z)|'[^'\\]*(?:\\.[^'\\]*)*(?:'|\\?\Z)"
 _EXPECTED = f"expected a prior ({', '.join(PRIORS)}) or a likelihood ({', '.join(LIKELIHOODS)})"
 
 
@@ -83,7 +84,7 @@ class _Reader:
 
     def objective(self) -> Objective:
         """Add up the terms."""
-        for word in re.finditer(r"[A-Za-z]\w*(-\w+)+", re.sub(_QUOTED, "", self.line)):
+        for word in re.finditer(r"\b[A-Za-z]\w*(-\w+)+", re.sub(_QUOTED, "", self.line)):
             if score_hint(word[0]):  # "bic-d" would be a difference
                 told = f"no likelihood is called {word[0]!r}{score_hint(word[0])}"
                 raise self._error(told, self.line.index(word[0]))
