@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 WORKERS ?= auto
 
-.PHONY: help demo test test-all test-wheel fuzz check format lint types layers docs bench bench-quick clean
+.PHONY: help demo test test-all test-wheel fuzz check format lint types layers docs study bench bench-quick clean
 .DEFAULT_GOAL := help
 
 help:            ## list the targets
@@ -72,6 +72,10 @@ $(VENV)/.docs: $(VENV)/.runtime
 docs: $(VENV)/.docs  ## build the documentation into site/, and check that it loads nothing from outside
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	$(BIN)/python docs/check_site.py site
+
+study: $(VENV)/.runtime  ## write every table, claim and figure of the study anew from results/paper/rows.csv.gz
+	$(BIN)/mapdag study report results/paper --out results/paper
+	$(BIN)/python benchmarks/study_tables.py results/paper docs/study.md
 
 check: lint types layers docs test  ## everything that CI runs
 

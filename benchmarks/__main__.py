@@ -28,6 +28,7 @@ LONG = (
     "cores",
     "scan",
     "search",
+    "column_orders",
     "workers",
 )
 KNOWN = (*SCRIPTS, *LONG)

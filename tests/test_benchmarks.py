@@ -12,6 +12,7 @@ if not FOLDER.exists():
     pytest.skip("benchmarks are not part of this copy", allow_module_level=True)
 sys.path.append(str(FOLDER))
 
+import column_orders  # noqa: E402
 import mapdag as md  # noqa: E402
 from harness import machine, published, results, samples, synthetic, timing  # noqa: E402
 from harness.objectives import study  # noqa: E402
@@ -198,3 +199,41 @@ def test_parts_that_were_measured_are_kept(tmp_path, monkeypatch):
     first = search.kept(Settings(out=tmp_path), "certified", "asia", 0, 5)
     monkeypatch.setattr(search.process, "part", None)
     assert search.kept(Settings(out=tmp_path), "certified", "asia", 0, 5) == first
+
+
+# Orders of the columns
+
+
+def test_a_sample_has_the_levels_that_occur_in_its_rows(monkeypatch):
+    whole = md.Dataset.from_codes([[0, 2], [0, 1], [1, 0], [1, 2]], names=["a", "b"])
+    monkeypatch.setattr(column_orders, "sample", lambda *_: whole)
+    few = column_orders.first_rows("any", 2)
+    assert few.cards.tolist() == [1, 2]
+    assert few.codes.tolist() == [[0, 0], [1, 0]]
+
+
+def test_a_run_goes_on_with_what_was_learned_before(tmp_path):
+    part = column_orders.Part("asia", 100, *column_orders.WAYS[2])
+    path = tmp_path / column_orders.KEPT
+    path.write_text(json.dumps(column_orders.Found(part, [0.5, 0.5], 1, 0.1)) + "\n", encoding="utf-8")
+    (found,) = column_orders.learned([part], path)
+    assert (found.part, found.f1, found.part.orders) == (part, [0.5, 0.5], 2)
+
+
+def test_means_are_over_the_sizes_that_all_ways_have_and_leave_out_what_they_do():
+    values = {"asia": (0.2, 0.4), "insurance": (0.1, 0.6)}
+    found = {}
+    for network, f1 in values.items():
+        for n, value in zip((100, 1_000), f1, strict=True):
+            for way in column_orders.WAYS:
+                part = column_orders.Part(network, n, *way)
+                found[part] = column_orders.Found(part, [value, value], 1, 0.0)
+    extra = column_orders.Part("asia", 10_000, *column_orders.WAYS[0])
+    found[extra] = column_orders.Found(extra, [1.0, 1.0], 1, 0.0)
+    asia, insurance, mean, without = column_orders.by_network(found).rows
+    assert asia[:3] == ("asia", "100 to 1,000", 0.3)
+    assert insurance[2] == 0.35
+    assert mean[2] == 0.325
+    assert without[2] == 0.45  # 100 rows of insurance apart
+    assert without[-3:] == (0.417, 0.479, 0.536)
+    assert len(column_orders.by_rows(found).rows) == 5

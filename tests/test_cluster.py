@@ -1,5 +1,6 @@
 """The door to a cluster: what is refused, and with which words."""
 
+import multiprocessing
 import sys
 
 import pytest
@@ -94,4 +95,15 @@ def test_workers_with_another_mapdag_are_named(client, monkeypatch, theirs, told
 def test_without_dask_the_way_to_install_it_is_told(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'mapdag\[dask\]'"), connect("tcp://a:1"):
+        pass
+
+
+@pytest.mark.parametrize("where", ["in the script", "in a process that reads it again"])
+def test_a_script_that_starts_processes_while_it_is_read_is_told_how_to_be_written(monkeypatch, where):
+    def fail(**_options):
+        raise RuntimeError("Nanny failed to start.")
+
+    monkeypatch.setattr(distributed, "LocalCluster", fail)
+    monkeypatch.setattr(multiprocessing.current_process(), "_inheriting", where != "in the script", raising=False)
+    with pytest.raises(ClusterError, match="under `if __name__ == '__main__':`"), connect(2):
         pass

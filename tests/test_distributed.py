@@ -188,8 +188,9 @@ def test_missing_values_are_treated_as_in_memory(client, missing):
 
 
 def test_missing_values_are_refused_in_the_same_words(client):
-    table = pd.DataFrame({"a": ["x", None, "y"] * 30, "b": ["u", "v", "w"] * 30})
-    with pytest.raises(DataError) as here:
+    table = pd.DataFrame({"a": ["x", "z", "y"] * 30, "b": ["u", "v", "w"] * 30})
+    table.loc[[50, 70], "a"] = None  # rows are told by their place in the whole table
+    with pytest.raises(DataError, match="rows 51") as here:
         md.read(table)
     with pytest.raises(DataError) as there:
         md.read(dd.from_pandas(table, npartitions=2))

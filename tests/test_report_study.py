@@ -40,9 +40,10 @@ def cells(text, key):
 
 def test_every_claim_has_a_verdict_for_every_arm(text, report):
     rows = cells(text, "claim-table")
-    assert [row[0] for row in rows] == [str(i) for i in range(1, 80)]
+    assert [row[0] for row in rows] == [str(i) for i in range(1, 88)]
     for row, *findings in zip(rows, *(arm.findings for arm in report.arms), strict=True):
-        for verdict, finding in zip(row[6::2], findings, strict=True):
+        for parts, verdict, finding in zip(row[6::3], row[7::3], findings, strict=True):
+            assert parts == finding.judged
             assert verdict.startswith(finding.verdict)
 
 
@@ -57,7 +58,7 @@ def test_three_cells_are_too_few_to_judge_by(tmp_path):
     )
     run(design, tmp_path, workers=1)
     few = study_page(make_report(tmp_path))
-    verdicts = {row[6] for row in cells(few, "claim-table")}
+    verdicts = {row[7] for row in cells(few, "claim-table")}
     assert "too few cells (3 of the paper's 60)" in {each.replace("&#x27;", "'") for each in verdicts}
     assert not any(each.startswith(("agrees", "differs")) for each in verdicts)
     assert "measured on too few cells to agree or differ" in few

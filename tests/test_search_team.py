@@ -17,7 +17,7 @@ NETWORKS = (("alarm", 300), ("insurance", 200), ("hailfinder", 250), ("win95pts"
 def test_threads_do_not_change_the_search_over_orders(network, rows):
     data = md.network(network).sample(rows, seed=7)
     one = md.learn(data, threads=1, effort=0.5)
-    for threads in (2, 3, 7):
+    for threads in (2, 3, 7, 50):  # with 50, explorations are begun that are not needed
         many = md.learn(data, threads=threads, effort=0.5)
         assert (many.dag, many.score, many.trace) == (one.dag, one.score, one.trace)
 
@@ -101,6 +101,27 @@ def test_who_rebuilds_is_alone():
         each.join(30)
     assert not any(each.is_alive() for each in threads)
     assert worst == [0]
+
+
+def test_who_finds_the_work_done_meanwhile_waits_for_nobody():
+    gate = Gate()
+    entered, leave = threading.Event(), threading.Event()
+
+    def visit():
+        with gate.inside():
+            entered.set()
+            leave.wait(30)
+
+    visitor = threading.Thread(target=visit)
+    visitor.start()
+    entered.wait(30)
+    with gate.alone(lambda: False) as mine, gate.inside():
+        assert not mine
+        assert visitor.is_alive()
+    leave.set()
+    visitor.join(30)
+    with gate.alone(lambda: True) as mine, gate.alone(lambda: False) as again:
+        assert (mine, again) == (True, False)
 
 
 def test_threads_claim_places_in_a_store_once():

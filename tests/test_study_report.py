@@ -202,7 +202,7 @@ def finished(tmp_path_factory):
 def test_a_report_is_made_from_real_results(finished, tmp_path):
     report = make_report(finished)
     assert [arm.slug for arm in report.arms] == ["hc-file", "hc-shuffled"]
-    assert all(len(arm.tables) == 9 and len(arm.findings) == 79 for arm in report.arms)
+    assert all(len(arm.tables) == 9 and len(arm.findings) == 87 for arm in report.arms)
     assert sum(finding.verdict != "not testable" for finding in report.arms[0].findings) > 60
     text = render_report(report)
     assert text.count("Average SHD") == 2 * 3

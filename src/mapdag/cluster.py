@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import multiprocessing
 import os
 import socket
 from collections.abc import Iterator, Mapping
@@ -67,12 +68,7 @@ def connect(cluster: Any, *, timeout: float = _TIMEOUT) -> Iterator[Client]:
     elif isinstance(cluster, int):
         check_whole("workers", cluster, least=1)
         threads = max((os.cpu_count() or 1) // cluster, 1)
-        with (
-            distributed.LocalCluster(
-                n_workers=cluster, threads_per_worker=threads, dashboard_address="127.0.0.1:0"
-            ) as local,
-            _client(local, timeout) as client,
-        ):
+        with _local_cluster(cluster, threads) as local, _client(local, timeout) as client:
             _check(client, timeout)
             yield client
     else:
@@ -80,6 +76,21 @@ def connect(cluster: Any, *, timeout: float = _TIMEOUT) -> Iterator[Client]:
             "a cluster must be a client of dask.distributed, the address of a scheduler, or a number of workers, got "
             f"{cluster!r}"
         )
+
+
+def _local_cluster(workers: int, threads: int) -> Any:
+    """Start processes on this machine."""
+    import distributed
+
+    unguarded = ClusterError(
+        "put what starts processes under `if __name__ == '__main__':`, as each of them reads the script once more"
+    )
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        raise unguarded
+    try:
+        return distributed.LocalCluster(n_workers=workers, threads_per_worker=threads, dashboard_address="127.0.0.1:0")
+    except RuntimeError as error:
+        raise ClusterError(f"processes could not be started ({error}); in a script, {unguarded}") from None
 
 
 @contextmanager

@@ -148,10 +148,11 @@ def report(
     """
     from dataclasses import replace
 
+    from mapdag.paper.claims import RESAMPLES
     from mapdag.paper.report import make_report, render_report
 
     check_page(html)
-    found = make_report(directory)
+    found = make_report(directory, resamples=0 if compare else RESAMPLES)
     arms = tuple(
         arm for arm in found.arms if columns in (None, arm.panel.columns) and search in (None, arm.panel.search)
     )

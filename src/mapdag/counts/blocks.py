@@ -12,9 +12,9 @@ import numpy as np
 
 from mapdag.counts.bitsets import add_extensions, close_gaps
 from mapdag.counts.choice import BITSETS, declared_cells, with_first_levels
-from mapdag.counts.rows import add_tables
+from mapdag.counts.rows import add_tables, cells_of_rows
 from mapdag.counts.table import Counted
-from mapdag.kernels import Codes, Ints, RowNumbers, entry, new_ints, no_ints, no_ranks, part
+from mapdag.kernels import Codes, Ints, entry, new_ints, no_ints
 
 if TYPE_CHECKING:
     from mapdag.counts.cores import Rows
@@ -29,17 +29,6 @@ class Jobs(NamedTuple):
     candidate_ends: Ints  # (families,)
     ways: Ints  # (families,) BITSETS or TABLES
     starts: Ints  # (families + 1,) where the counts of each begin
-
-
-@part
-def _cells_of_rows(codes: Codes, family: Ints, cards: Ints) -> RowNumbers:
-    """Cell of the family that each row falls into, among all that are declared."""
-    ids = no_ranks(codes.shape[1])
-    for member in family:
-        x, r = codes[member], np.uint32(cards[member])
-        for row in range(len(ids)):
-            ids[row] = ids[row] * r + np.uint32(x[row])
-    return ids
 
 
 @entry
@@ -66,7 +55,8 @@ def add_block(rows: Rows, jobs: Jobs, sums: Ints) -> None:
         for t in range(len(mine)):
             tables[t] = place
             place += dense * cards[mine[t]]
-        add_tables(_cells_of_rows(codes, family, cards), codes, mine, cards, tables, out)
+        ids = cells_of_rows(codes, family, cards, 0, codes.shape[1])
+        add_tables(ids, codes, 0, mine, cards, tables, out)
 
 
 @entry

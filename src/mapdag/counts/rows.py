@@ -26,6 +26,7 @@ from mapdag.kernels import (
     no_counts,
     no_ints,
     no_ranks,
+    part,
 )
 
 
@@ -163,10 +164,23 @@ def sort_rows(ids: RowNumbers, n_cells: int) -> RowOrder:
     return RowOrder(order, ends)
 
 
+@part
+def cells_of_rows(codes: Codes, family: Ints, cards: Ints, first: int, last: int) -> RowNumbers:
+    """Cell of the family that each of some rows falls into, among all that are declared."""
+    ids = no_ranks(last - first)
+    for member in family:
+        x, r = codes[member, first:last], np.uint32(cards[member])
+        for row in range(len(ids)):
+            ids[row] = ids[row] * r + np.uint32(x[row])
+    return ids
+
+
 @inner
-def _tabulate_four(ids: RowNumbers, codes: Codes, four: Ints, cards: Ints, starts: Ints, cells: Counts) -> None:
+def _tabulate_four(
+    ids: RowNumbers, codes: Codes, first: int, four: Ints, cards: Ints, starts: Ints, cells: Counts
+) -> None:
     """Count four candidates at a time into full tables that begin at `starts`."""
-    a, b, c, d = codes[four[0]], codes[four[1]], codes[four[2]], codes[four[3]]
+    a, b, c, d = codes[four[0], first:], codes[four[1], first:], codes[four[2], first:], codes[four[3], first:]
     ra, rb = np.uint64(cards[four[0]]), np.uint64(cards[four[1]])
     rc, rd = np.uint64(cards[four[2]]), np.uint64(cards[four[3]])
     sa, sb, sc, sd = np.uint64(starts[0]), np.uint64(starts[1]), np.uint64(starts[2]), np.uint64(starts[3])
@@ -179,13 +193,15 @@ def _tabulate_four(ids: RowNumbers, codes: Codes, four: Ints, cards: Ints, start
 
 
 @inner
-def add_tables(ids: RowNumbers, codes: Codes, candidates: Ints, cards: Ints, starts: Ints, cells: Counts) -> None:
-    """Add rows, numbered by cell, to full tables (cell, level of the candidate) that begin at `starts`."""
+def add_tables(
+    ids: RowNumbers, codes: Codes, first: int, candidates: Ints, cards: Ints, starts: Ints, cells: Counts
+) -> None:
+    """Add rows from `first` on, numbered by cell, to full tables (cell, candidate's level) that begin at `starts`."""
     n_tables = len(candidates)
     for t in range(0, n_tables - 3, 4):
-        _tabulate_four(ids, codes, candidates[t : t + 4], cards, starts[t : t + 4], cells)
+        _tabulate_four(ids, codes, first, candidates[t : t + 4], cards, starts[t : t + 4], cells)
     for t in range(n_tables // 4 * 4, n_tables):
-        x, start, r = codes[candidates[t]], np.uint64(starts[t]), np.uint64(cards[candidates[t]])
+        x, start, r = codes[candidates[t], first:], np.uint64(starts[t]), np.uint64(cards[candidates[t]])
         for row in range(len(ids)):
             cells[start + np.uint64(ids[row]) * r + np.uint64(x[row])] += 1
 
@@ -205,7 +221,7 @@ def tabulate(codes: Codes, numbered: Cells, candidates: Ints, cards: Ints) -> Co
         levels += cards[candidates[t]]
     cells = no_counts(size)
     totals = no_counts(len(configuration_ends) * levels)
-    add_tables(ids, codes, candidates, cards, starts, cells)
+    add_tables(ids, codes, 0, candidates, cards, starts, cells)
     place = 0
     for t in range(n_tables):
         r = cards[candidates[t]]

@@ -112,7 +112,7 @@ class FrameEntries(Entries):
         first = np.concatenate([column.first + start for column, start in zip(columns, starts, strict=False)])
         times = np.concatenate([column.counts for column in columns])
         made = from_pandas(name, self._joined(name, columns))
-        return replace(made, rows=first.astype(np.intp), times=times)
+        return replace(made, first=first.astype(np.int64), times=times)
 
     def _joined(self, name: str, columns: Sequence[Distinct]) -> Any:
         """Put the values of all pieces together, which must be of one type, but for pieces without any."""

@@ -14,6 +14,7 @@ import numpy as np
 from mapdag.kernels import Floats, Ints, RowNumbers, breathe, exchange_if, fetch_add, give_way, inner, look, publish
 
 SLOTS = 2  # requests of one post whose rows are numbered, or whose blocks of rows are summed, for all threads at once
+FIELDS = 9  # that describe a request: see `mapdag.families.work`
 _LINE = 8  # words of a cache line: numbers that threads write at the same time keep apart
 
 #: What is where on the board: pieces not yet taken, pieces done, pieces of this post; whether somebody's post is there,
@@ -72,7 +73,7 @@ def new_crew(threads: int, rows: int, nodes: int, criteria: int, levels: int, re
         piece=PIECE,
         block=BLOCK,
         members=np.empty((requests, nodes + 1), dtype=np.int64),
-        requests=np.empty((requests, 8), dtype=np.int64),
+        requests=np.empty((requests, FIELDS), dtype=np.int64),
         candidates=np.empty(room, dtype=np.int64),
         places=np.empty(room, dtype=np.int64),
         how=np.empty(room, dtype=np.int64),

@@ -7,6 +7,8 @@ once; sums of whole numbers have no order. So scores are the same to the last bi
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from mapdag.counts.bitsets import add_rows, rows_to_count
 from mapdag.counts.choice import (
     AUTO,
@@ -20,9 +22,10 @@ from mapdag.counts.choice import (
     no_order,
     with_first_levels,
 )
-from mapdag.counts.rows import Cells, RowOrder, number_rows, sort_rows
+from mapdag.counts.rows import Cells, RowOrder, add_tables, cells_of_rows, number_rows, sort_rows
 from mapdag.families.crew import (
     DONE,
+    FIELDS,
     LEFT,
     OPEN,
     ROOM,
@@ -41,18 +44,36 @@ from mapdag.families.crew import (
     wait_until,
 )
 from mapdag.families.fused import Declared, Inputs, Prepared
-from mapdag.kernels import Floats, Ints, call_at, entry, fetch_add, inner, look, new_scores, no_counts, part, publish
+from mapdag.kernels import (
+    Counts,
+    Floats,
+    Ints,
+    call_at,
+    entry,
+    fetch_add,
+    inner,
+    look,
+    new_ints,
+    new_scores,
+    no_counts,
+    part,
+    publish,
+)
+
+if TYPE_CHECKING:
+    from mapdag.counts.cores import Rows
 
 # Fields of a request: members of the family; where its candidates begin, how many there are, how many of them, the
-# first ones, are counted by bitsets; its slot, or -1; pieces that sum blocks of rows for these, or 0; and what is known
-# when rows are numbered: cells and configurations that occur.
-_MEMBERS, _FIRST, _SIZE, _BY_BITS, _SLOT, _BLOCKS, _CELLS, _CONFIGURATIONS = range(8)
+# first ones, are counted by bitsets, how many are summed over blocks of rows, and by how many pieces; its slot, or -1;
+# and what is known when rows are numbered: cells and configurations that occur.
+_MEMBERS, _FIRST, _SIZE, _BY_BITS, _SUMMED, _BLOCKS, _SLOT, _CELLS, _CONFIGURATIONS = range(FIELDS)
 
 _ALONE, _NUMBER, _BLOCK, _EXTEND, _COMPLETE = range(5)  # kinds of pieces
 
 _SCORING = 400.0  # nanoseconds to score one family, whatever its counts
 _PER_THREAD = 10  # pieces for each thread, so that all are done at about the same time
 _BLOCKS_PER_THREAD = 3  # of rows; the counts of each are added up, which costs some time
+_ROWS = 1 << 13  # whose cells are found at a time: they stay in the cache
 
 
 @inner
@@ -76,7 +97,7 @@ def post(
     crew, rows = inputs.crew, inputs.rows
     fields, n_candidates = crew.requests[request], len(candidates)
     fields[_MEMBERS], fields[_FIRST], fields[_SIZE] = len(family), first, n_candidates
-    fields[_BY_BITS], fields[_SLOT], fields[_BLOCKS] = 0, request if shared else -1, 0
+    fields[_BY_BITS], fields[_SUMMED], fields[_BLOCKS], fields[_SLOT] = 0, 0, 0, request if shared else -1
     for i in range(len(family)):
         crew.members[request, i] = family[i]
     for i in range(len(declared.q)):
@@ -87,36 +108,51 @@ def post(
             crew.candidates[first + c], crew.places[first + c] = candidates[c], c
         return
     how = choose(rows.codes.shape[1], family, candidates, rows.cards, inputs.way)
-    at, entries = first, 0
+    at, levels, by_bits_levels = first, 0, 0
     for by_bits in (True, False):
         for c in range(n_candidates):
             if (how[c] == BITSETS) == by_bits:
                 crew.candidates[at], crew.places[at], crew.how[at] = candidates[c], c, how[c]
-                entries += rows.cards[candidates[c]] if by_bits else 0
+                levels += rows.cards[candidates[c]]
                 at += 1
         if by_bits:
-            fields[_BY_BITS] = at - first
-    # One row that nobody reads, and one for the family itself.
-    room = (entries + 2) * declared_cells(family, rows.cards)
-    words = rows.bits.shape[1]
-    if fields[_BY_BITS] and room <= ROOM and words >= 2 * crew.block:
+            fields[_BY_BITS], by_bits_levels = at - first, levels
+    words, dense = rows.bits.shape[1], declared_cells(family, rows.cards)
+    if words >= 2 * crew.block and inputs.way != SORTED:
+        if _room(levels, dense) <= ROOM:
+            fields[_SUMMED] = n_candidates
+        elif _room(by_bits_levels, dense) <= ROOM:
+            fields[_SUMMED] = fields[_BY_BITS]
+    if fields[_SUMMED]:
         fields[_BLOCKS] = min(words // crew.block, _BLOCKS_PER_THREAD * crew.threads)
-        for k in range(room):
+        for k in range(_room(levels if fields[_SUMMED] == n_candidates else by_bits_levels, dense)):
             crew.sums[request, k] = 0
+        for c in range(first, first + fields[_SUMMED]):
+            crew.how[c] = BITSETS  # sums of all have the same form
+
+
+@inner
+def _room(levels: int, dense: int) -> int:
+    """Counts that sums over blocks of rows have room for: of so many levels, and of the family itself."""
+    return (levels + 1) * dense
 
 
 @inner
 def _cut_candidates(pieces: int, kind: int, request: int, begin: int, end: int, inputs: Inputs) -> int:
-    """Cut some candidates of a request into equal pieces; returns how many pieces there are now."""
+    """Cut some candidates of a request into pieces, the last ones smaller; returns how many pieces there are now."""
     crew = inputs.crew
     fields = crew.requests[request]
     family = crew.members[request, : fields[_MEMBERS]]
     cost = cost_of(inputs, family, crew.candidates[fields[_FIRST] + begin : fields[_FIRST] + end])
     parts = min(_PER_THREAD * crew.threads, int(cost / crew.piece) + 1)
     step = ((end - begin - 1) // parts // 4 + 1) * 4  # four are counted in one pass
-    for start in range(begin, end, step):
+    least = int(crew.piece * (end - begin) / cost) + 1
+    while begin < end:
+        if step > least and end - begin < step * crew.threads:
+            step = max(step // 4, least)  # so that nobody is left with much to do
         piece = crew.pieces[pieces]
-        piece[0], piece[1], piece[2], piece[3] = kind, request, start, min(start + step, end)
+        piece[0], piece[1], piece[2], piece[3] = kind, request, begin, min(begin + step, end)
+        begin += step
         pieces += 1
     return pieces
 
@@ -129,26 +165,26 @@ def _cut(requests: int, inputs: Inputs) -> int:
     for kind in (_NUMBER, _ALONE, _BLOCK, _EXTEND, _COMPLETE):
         for request in range(requests):
             fields, piece = crew.requests[request], crew.pieces[pieces]
-            size, by_bits, blocks = fields[_SIZE], fields[_BY_BITS], fields[_BLOCKS]
+            size, by_bits, summed = fields[_SIZE], fields[_BY_BITS], fields[_SUMMED]
             if (kind == _ALONE) != (fields[_SLOT] < 0):
                 continue
-            if (kind == _ALONE and size == 0) or (kind == _NUMBER and by_bits < size):
+            if (kind == _ALONE and size == 0) or (kind == _NUMBER and max(by_bits, summed) < size):
                 piece[0], piece[1], piece[2], piece[3] = kind, request, 0, 0
                 pieces += 1
             elif kind == _BLOCK:
-                words = inputs.rows.bits.shape[1]
+                words, blocks = inputs.rows.bits.shape[1], fields[_BLOCKS]
                 for block in range(blocks):
                     begin, end = words * block // blocks, words * (block + 1) // blocks
                     piece = crew.pieces[pieces]
                     piece[0], piece[1], piece[2], piece[3] = kind, request, begin, end
                     pieces += 1
             elif kind in (_ALONE, _EXTEND, _COMPLETE):
-                begin = by_bits if kind == _EXTEND and blocks else 0
-                end = by_bits if kind == _COMPLETE else size
+                begin = summed if kind == _EXTEND else 0
+                end = summed if kind == _COMPLETE else size
                 if kind == _EXTEND and begin < by_bits:
                     pieces = _cut_candidates(pieces, kind, request, begin, by_bits, inputs)
                     begin = by_bits
-                if begin < end and (kind != _COMPLETE or blocks):
+                if begin < end:
                     pieces = _cut_candidates(pieces, kind, request, begin, end, inputs)
     return pieces
 
@@ -184,23 +220,57 @@ def _number(request: int, inputs: Inputs) -> None:
 def _add_block(request: int, begin: int, end: int, inputs: Inputs) -> None:
     """Count a block of rows, and add it to what all threads count."""
     crew, rows = inputs.crew, inputs.rows
-    fields = crew.requests[request]
-    first, slot = fields[_FIRST], fields[_SLOT]
+    fields, cards = crew.requests[request], rows.cards
+    first, slot, by_bits = fields[_FIRST], fields[_SLOT], fields[_BY_BITS]
     family = crew.members[request, : fields[_MEMBERS]]
-    members = with_first_levels(family, rows.first_level, rows.cards)
-    mine = with_first_levels(crew.candidates[first : first + fields[_BY_BITS]], rows.first_level, rows.cards)
-    to_count, total = rows_to_count(mine)
-    dense = declared_cells(family, rows.cards)
-    product, counts = no_counts((total + 1) * dense), no_counts(dense)
-    add_rows(rows.bits, members, to_count, begin, end, counts, product)
-    sums = crew.sums[slot]
-    for k in range(total * dense):
-        if product[k]:
-            fetch_add(sums, k, product[k])
+    members = with_first_levels(family, rows.first_level, cards)
+    to_count, total = rows_to_count(
+        with_first_levels(crew.candidates[first : first + by_bits], rows.first_level, cards)
+    )
+    dense = declared_cells(family, cards)
+    product, counts, sums = no_counts((total + 1) * dense), no_counts(dense), crew.sums[slot]
+    if by_bits < fields[_SUMMED]:
+        others = crew.candidates[first + by_bits : first + fields[_SUMMED]]
+        _add_others(family, others, begin, end, rows, sums, (1 + total) * dense, counts)
+    if by_bits:
+        counts[:] = 0
+        add_rows(rows.bits, members, to_count, begin, end, counts, product)
     for k in range(dense):
         if counts[k]:
-            fetch_add(sums, (total + 1) * dense + k, counts[k])
+            fetch_add(sums, k, counts[k])
+    for k in range(total * dense):
+        if product[k]:
+            fetch_add(sums, dense + k, product[k])
     fetch_add(crew.board, summed_line(slot), 1)
+
+
+@inner
+def _add_others(
+    family: Ints, candidates: Ints, begin: int, end: int, rows: Rows, sums: Ints, place: int, counts: Counts
+) -> None:
+    """Count candidates in some words of rows by going through these, and add that to the sums, from a place on.
+
+    `counts` gets how many of these rows fall into each of the family's cells.
+    """
+    cards, codes = rows.cards, rows.codes
+    dense = declared_cells(family, cards)
+    starts, size = new_ints(len(candidates)), 0
+    for t in range(len(candidates)):
+        starts[t] = size
+        size += cards[candidates[t]] * dense
+    cells = no_counts(size)
+    last = min(64 * end, codes.shape[1])
+    for row in range(64 * begin, last, _ROWS):
+        ids = cells_of_rows(codes, family, cards, row, min(row + _ROWS, last))
+        add_tables(ids, codes, row, candidates, cards, starts, cells)
+        for i in range(len(ids)):
+            counts[ids[i]] += 1
+    for t in range(len(candidates)):
+        r = cards[candidates[t]]
+        for k in range(dense * r):
+            if cells[starts[t] + k]:
+                fetch_add(sums, place + k % r * dense + k // r, cells[starts[t] + k])
+        place += dense * r
 
 
 @part
@@ -210,18 +280,16 @@ def _summed(request: int, begin: int, end: int, inputs: Inputs) -> Prepared:
     fields = crew.requests[request]
     first, slot = fields[_FIRST], fields[_SLOT]
     dense = declared_cells(crew.members[request, : fields[_MEMBERS]], cards)
-    start, size, total = 0, 0, 0
-    for c in range(fields[_BY_BITS]):
-        levels = cards[crew.candidates[first + c]]
-        start += levels if c < begin else 0
-        size += levels if begin <= c < end else 0
-        total += levels
+    start, size = 1, 0
+    for c in range(end):
+        start += cards[crew.candidates[first + c]] if c < begin else 0
+        size += cards[crew.candidates[first + c]] if c >= begin else 0
     product, counts = no_counts((size + 1) * dense), no_counts(dense)
     sums = crew.sums[slot]
+    for k in range(dense):
+        counts[k] = sums[k]
     for k in range(size * dense):
         product[k] = sums[start * dense + k]
-    for k in range(dense):
-        counts[k] = sums[(total + 1) * dense + k]
     return Prepared(crew.how[first + begin : first + end], no_cells(), no_order(), counts, product)
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mapdag.io.files import write_text
-from mapdag.paper.claims import Finding, measure_claims, render_claims, tally
+from mapdag.paper.claims import RESAMPLES, Finding, measure_claims, render_claims, tally
+from mapdag.paper.misprint import Supposed, render_supposed, suppose
 from mapdag.paper.tables import make_tables
 from mapdag.study.averages import AverageTable, render_table
 from mapdag.study.formats import SUFFIXES, check_format
@@ -25,11 +26,12 @@ _COMPARED = ("shd", "arcs", "loglik")
 
 @dataclass(frozen=True, eq=False)
 class ArmReport:
-    """What one arm says: the tables of the paper, and its claims."""
+    """What one arm says: the tables of the paper, its claims, and some of them with a misprint taken out."""
 
     panel: Panel
     tables: tuple[AverageTable, ...]
     findings: tuple[Finding, ...]
+    supposed: tuple[Supposed, ...]
 
     @property
     def slug(self) -> str:
@@ -75,13 +77,25 @@ class Report:
     work: dict[str, float]
 
 
-def make_report(directory: str | Path) -> Report:
-    """Read the results in a directory, and say what they say."""
-    arms = tuple(ArmReport(panel, make_tables(panel), measure_claims(panel)) for panel in read_panels(directory))
+def make_report(directory: str | Path, *, resamples: int = RESAMPLES) -> Report:
+    """Read the results in a directory, and say what they say.
+
+    Parameters
+    ----------
+    directory : path
+    resamples : int
+        How often to draw the samples anew, to see which verdicts are within chance.
+    """
+    arms = tuple(_report(panel, resamples) for panel in read_panels(directory))
     with Store(directory) as store:
         spent = [entry[5:9] for entry in store.work]
         work = {part: sum(each[i] for each in spent) for i, part in enumerate(PARTS)}
         return Report(Path(directory), arms, store.meta, store.searches, store.runs, work)
+
+
+def _report(panel: Panel, resamples: int) -> ArmReport:
+    findings = measure_claims(panel, resamples=resamples)
+    return ArmReport(panel, make_tables(panel), findings, suppose(panel, findings))
 
 
 def render_report(report: Report, form: str = "text", *, tables: bool = True) -> str:
@@ -89,7 +103,10 @@ def render_report(report: Report, form: str = "text", *, tables: bool = True) ->
     checked = check_format(form)
     shown = [table for arm in report.arms for table in arm.tables if tables and table.lines]
     findings, arms = [arm.findings for arm in report.arms], [arm.panel.extent for arm in report.arms]
-    return "\n".join([*(render_table(table, checked) for table in shown), render_claims(findings, arms, checked)])
+    parts = [*(render_table(table, checked) for table in shown), render_claims(findings, arms, checked)]
+    if checked != "csv":  # one table of all claims
+        parts.append(render_supposed([(arm.panel.arm, arm.supposed) for arm in report.arms], checked))
+    return "\n".join(part for part in parts if part)
 
 
 def write_report(report: Report, out: str | Path) -> list[Path]:

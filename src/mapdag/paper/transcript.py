@@ -1,4 +1,6 @@
-"""Every claim of section 4 of the paper, as data: what it found, and the check that measures the same.
+"""Every claim of section 4 of the paper with figures, as data: what it found, and the check that measures the same.
+
+What the paper says without figures is in `mapdag.paper.asides`.
 
 The paper is Scutari, "Beyond Uniform Priors in Bayesian Network Structure Learning" (2017). Its tables are not part of
 the source that this was transcribed from, so its printed p-values and counts stand for them.
@@ -11,12 +13,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from mapdag.paper import checks
+from mapdag.paper import checks, trends
+from mapdag.paper.measures import LEVEL
 from mapdag.paper.objectives import BIC, FIRST_TABLE, FOUR, MU_BDS, STECK, goal
 from mapdag.study import paper
 
 if TYPE_CHECKING:
-    from mapdag.paper.checks import Check
+    from mapdag.paper.measures import Check
 
 _LAST_OF_SCORES = 37  # the last claim of section 4.1
 
@@ -46,6 +49,8 @@ class Claim:
         What is unclear, or how it was read.
     printed : str
         The paper's figures, where they are not p-values and counts out of one number.
+    place : str
+        Where the paper says it, where its number does not tell.
     """
 
     number: int
@@ -59,11 +64,12 @@ class Claim:
     conclusion: str = ""
     note: str = ""
     printed: str = ""
+    place: str = ""
 
     @property
     def section(self) -> str:
         """Section of the paper."""
-        return "4.1" if self.number <= _LAST_OF_SCORES else "4.2"
+        return self.place or ("4.1" if self.number <= _LAST_OF_SCORES else "4.2")
 
 
 def _u_bdeu(alpha: int) -> str:
@@ -86,9 +92,10 @@ def _better(
     note: str = "",
 ) -> Claim:
     """Make a claim that one objective is better than another, with a p-value."""
-    significant, counts, of = p < checks.LEVEL, () if k is None else (k,), 30 if metric == "loglik" else 60
-    check = partial(checks.better, pairs=pairs, metric=metric, significant=significant, readings=readings)
-    conclusion = "significant" if significant else "not significant"
+    counts, of = () if k is None else (k,), 30 if metric == "loglik" else 60
+    share = None if k is None else k / of
+    check = partial(checks.better, pairs=pairs, metric=metric, p=p, share=share, readings=readings)
+    conclusion = "significant" if p < LEVEL else "not significant"
     return Claim(number, text, metric, of, check, alpha, (p,), counts, conclusion, note)
 
 
@@ -114,7 +121,7 @@ def _best_overall(number: int, name: str, winners: tuple[str, ...], k: int) -> C
 
 def _better_than_best(number: int, alpha: int, p: float) -> Claim:
     others = goal("MU", "BDeu", alpha), goal("U", "BDs", alpha)
-    check = partial(checks.better_than_best, objective=_mu_bds(alpha), others=others, significant=True)
+    check = partial(checks.better_than_best, objective=_mu_bds(alpha), others=others, p=p)
     text, note = "MU+BDs > best of (MU+BDeu, U+BDs)", "best: cell by cell"
     return Claim(number, text, "shd", 60, check, str(alpha), (p,), conclusion="significant", note=note)
 
@@ -148,11 +155,11 @@ def _shd_of_the_scores() -> Iterator[Claim]:
     yield _better(16, "U+BDeu: alpha 1 > alpha_S", (_u_bdeu(1), STECK), p=7.4e-6, k=53)
     yield _better(17, "U+BDeu: alpha 1 > alpha 10", (_u_bdeu(1), _u_bdeu(10)), p=1e-5, k=60)
     falls = partial(
-        checks.correlated, objectives=FIRST_TABLE, networks=paper().networks, count=7, limit=-0.85, below=True
+        trends.correlated, objectives=FIRST_TABLE, networks=paper().networks, count=7, limit=-0.85, below=True
     )
     yield Claim(18, "correlation of SHD and log(n/p) <= -0.85, every objective", "shd", 10, falls, k=(7,))
     two = ("diabetes", "pigs")
-    rises = partial(checks.correlated, objectives=FIRST_TABLE, networks=two, count=2, limit=0.0, below=False)
+    rises = partial(trends.correlated, objectives=FIRST_TABLE, networks=two, count=2, limit=0.0, below=False)
     text = "that correlation is positive on DIABETES and PIGS"
     yield Claim(19, text, "shd", 2, rises, k=(2,), conclusion="unexplained")
 
@@ -166,13 +173,13 @@ def _arcs_of_the_scores() -> Iterator[Claim]:
     yield _better(24, "BIC > U+BDeu", (BIC, _u_bdeu(1)), alpha="1", metric="arcs", p=1.4e-10, k=59)
     yield _better(25, "BIC > U+BDeu", (BIC, _u_bdeu(10)), alpha="10", metric="arcs", p=6.8e-14, k=60)
     yield _above_one(26, "BIC", "-", [BIC], 18)
-    check = partial(checks.sparser_than_truth, objective=BIC, significant=True)
+    check = partial(checks.sparser_than_truth, objective=BIC, p=3.7e-9)
     text = "BIC sparser than an oracle (ratio 1)"
     yield Claim(27, text, "arcs", 60, check, p=(3.7e-9,), conclusion="significant")
-    check = partial(checks.sparser_than_truth, objective=BIC, size="5", significant=False)
+    check = partial(checks.sparser_than_truth, objective=BIC, sizes=["5"], p=0.09)
     yield Claim(28, "the same at n/p = 5 only", "arcs", 10, check, p=(0.09,), conclusion="not significant")
     pairs = [(goal("MU", kind, a), goal("U", kind, a)) for kind in ("BDeu", "BDs") for a in (1, 10)]
-    check = partial(checks.fewer_arcs, groups=[(pairs, 1.0)], every=True)
+    check = partial(checks.fewer_arcs, groups=[(pairs, 1.0)], readings=False)
     note = "likelihood and alpha unstated: all four must agree"
     yield Claim(29, "U -> MU gives fewer arcs", "arcs", 60, check, "unstated", k=(60,), note=note)
     readings = {a: [(goal(prior, "BDs", a), goal(prior, "BDeu", a)) for prior in ("U", "MU")] for a in (1, 10)}
@@ -232,10 +239,10 @@ def _priors_with_bdeu() -> Iterator[Claim]:
         both = ((goal(c, "BDeu", a), goal("1/2", "BDeu", a)) for a in (1, 10))
         yield _better(number, f"MU+BDeu: {c} > 1/2", *both, alpha="1 and 10", metric="loglik", p=p)
     by_c = [goal(c, "BDeu", 1) for c in ("c=1", "c=2", "c=5")]
-    similar = partial(checks.similar_arcs, half=goal("1/2", "BDeu", 1), by_c=by_c, ratio=1.26)
+    similar = partial(trends.similar_arcs, half=goal("1/2", "BDeu", 1), by_c=by_c, ratio=1.26)
     text = "MU+BDeu: arcs about the same for c = 1, 2, 5; 1/2 has 1.26 times the arcs of c=1"
     yield Claim(62, text, "arcs", 60, similar, note="alpha unstated: 1; about the same: within a tenth")
-    lowest = partial(checks.lowest_on, cases=[("water", by_c[0], by_c[1:2]), ("andes", by_c[2], by_c[:2])])
+    lowest = partial(trends.lowest_on, cases=[("water", by_c[0], by_c[1:2]), ("andes", by_c[2], by_c[:2])])
     text = "MU+BDeu: best c unrelated to the true arcs: WATER c=1 below c=2; ANDES c=5 lowest"
     yield Claim(63, text, "shd", 2, lowest, note="alpha unstated: 1; all sizes")
 
@@ -260,14 +267,14 @@ def _priors_with_bds() -> Iterator[Claim]:
     note = "all six p-values are above 0.99; the second alpha is printed as 0.10"
     yield _better(78, "MU+BDs: c = 1, 2, 5 > 1/2", *six, alpha="1 and 10", metric="loglik", p=0.99, note=note)
     by_c = [goal(c, "BDs", 1) for c in ("c=1", "c=2", "c=5")]
-    similar = partial(checks.similar_arcs, half=goal("1/2", "BDs", 1), by_c=by_c)
-    both = partial(checks.every_one, checks=[similar, partial(checks.unrelated_to_truth, by_c=by_c)])
+    similar = partial(trends.similar_arcs, half=goal("1/2", "BDs", 1), by_c=by_c)
+    both = partial(trends.every_one, checks=[similar, partial(trends.unrelated_to_truth, by_c=by_c)])
     text = "MU+BDs: arcs about the same for c = 1, 2, 5; best c unrelated to the true arcs"
     note = "alpha unstated: 1; about the same: within a tenth; unrelated: rank correlation not significant"
     yield Claim(79, text, "arcs, shd", 60, both, note=note)
 
 
-#: All 79 claims, in order.
+#: All 79 claims with figures, in order.
 CLAIMS = (
     *_shd_of_the_scores(),
     *_arcs_of_the_scores(),

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mapdag.paper.claims import LEGEND
+from mapdag.paper.misprint import INSTEAD, SUSPECT
 from mapdag.paper.report import Report, make_report
 from mapdag.plots.study import figure_svg, make_figures
 from mapdag.report.html import Content, Html, tag
@@ -107,13 +109,29 @@ def _claims(report: Report) -> Content:
     several = len(report.arms) > 1
     for i, arm in enumerate(report.arms):
         mark = f" [{i + 1}]" if several else ""
-        columns += [Heading(f"measured{mark}", hint=arm.panel.arm), Heading(f"verdict{mark}", hint=arm.panel.arm)]
+        columns += [Heading(f"{each}{mark}", hint=arm.panel.arm) for each in ("measured", "parts", "verdict")]
     rows = [_claim(findings) for findings in zip(*(arm.findings for arm in report.arms), strict=True)]
     arms = [tag("li", arm.panel.extent) for arm in report.arms]
-    told = "p-values, and cells in favour (at the precision shown, in brackets, where that differs)."
+    told = f"p-values, and cells in favour (at the precision shown, in brackets, where that differs); {LEGEND}."
     listed = table(columns, rows, key="claim-table", caption="Claims beside what was measured", filter_=True)
     extent = tag("ol", arms) if several else tag("p", report.arms[0].panel.extent)
-    return [extent, _too_few(report), tag("p", told), listed]
+    return [extent, _too_few(report), tag("p", told), listed, *_supposed(report)]
+
+
+def _supposed(report: Report) -> list[Html]:
+    """Show what claims are if the paper's suspect column holds the values of another."""
+    heads = ["#", "claim", "paper", "measured", "parts", f"with {INSTEAD}", "parts"]
+    columns = [Heading(each, "number") if each == "#" else Heading(each) for each in heads]
+    shown = []
+    for arm in report.arms:
+        rows: list[Row] = []
+        for before, after in arm.supposed:
+            own: Row = [number(before.claim.number), before.claim.text, before.paper]
+            rows.append([*own, before.measured, str(before.parts), after.measured, str(after.parts)])
+        if rows:
+            caption = f"If the paper's SHD of {SUSPECT} were those of {INSTEAD}; {arm.panel.arm}"
+            shown.append(table(columns, rows, key=f"supposed-{arm.slug}", caption=caption))
+    return shown
 
 
 def _too_few(report: Report) -> Html | None:
@@ -132,7 +150,8 @@ def _claim(findings: Sequence[Finding]) -> Row:
     row: list[Content | Sortable] = [number(claim.number), claim.text, claim.alpha, claim.metric, findings[0].paper]
     for finding in findings:
         chip = tag("span", finding.verdict, class_=f"chip {_VERDICTS[finding.verdict]}")
-        row += [finding.measured or finding.reason, Sortable([chip, finding.remark], finding.verdict)]
+        verdict = Sortable([chip, finding.remark], finding.verdict)
+        row += [finding.measured or finding.reason, finding.judged, verdict]
     return row
 
 

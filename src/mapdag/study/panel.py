@@ -7,7 +7,7 @@ compared, their averages are over the replicates that all of them have; a cell i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
@@ -131,6 +131,31 @@ class Panel:
     def n_results(self) -> int:
         """Learned networks."""
         return int(np.isfinite(self.values["shd"]).sum())
+
+    def resampled(self, rng: np.random.Generator) -> Panel:
+        """Draw the replicates of every network and size anew, with replacement: what other samples might have given.
+
+        All objectives and metrics of a replicate stay together. Where some replicates have no results at all, only the
+        others are drawn.
+        """
+        there = np.isfinite(self.values["shd"]).any(axis=3)
+        # Those that are there come first; so many numbers are drawn below their count.
+        order, counts = np.argsort(~there, axis=2, kind="stable"), there.sum(axis=2, keepdims=True)
+        picked = (rng.random(there.shape) * np.maximum(counts, 1)).astype(np.int64)
+        drawn = np.take_along_axis(order, picked, axis=2)
+        beyond = np.arange(there.shape[2]) >= counts
+        values = {}
+        for name, each in self.values.items():
+            taken = np.take_along_axis(each, drawn[..., None], axis=2)
+            taken[beyond] = np.nan
+            values[name] = taken
+        return replace(self, values=values)
+
+    def exchanged(self, metric: str, one: str, other: str) -> Panel:
+        """Return a panel where one objective has another's values of a metric."""
+        values = self.values[metric].copy()
+        values[..., self.objectives.index(one)] = values[..., self.objectives.index(other)]
+        return replace(self, values={**self.values, metric: values})
 
     def has(self, objectives: Iterable[str]) -> bool:
         """Whether there are any results of each of these objectives."""

@@ -42,12 +42,12 @@ def paired_t(a: ArrayLike, b: ArrayLike | float, alternative: Alternative = "les
     if error <= abs(mean) * 1e-14:
         speaks = {"less": mean < 0, "greater": mean > 0, "two-sided": mean != 0}[alternative]
         return 0.0 if speaks else 1.0
-    from scipy.stats import t as student
+    from scipy.special import stdtr
 
-    statistic = mean / error
+    statistic, degrees = mean / error, len(gaps) - 1
     if alternative == "two-sided":
-        return float(2 * student.sf(abs(statistic), len(gaps) - 1))
-    return float(student.cdf(statistic if alternative == "less" else -statistic, len(gaps) - 1))
+        return float(2 * stdtr(degrees, -abs(statistic)))
+    return float(stdtr(degrees, statistic if alternative == "less" else -statistic))
 
 
 def wilcoxon(a: ArrayLike, b: ArrayLike, alternative: Alternative = "less") -> float:

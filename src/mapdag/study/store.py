@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from mapdag.study.worker import Work
 
 #: Raised whenever a change of the library alters what a study finds.
-RESULTS_VERSION = 2
+RESULTS_VERSION = 3
 #: The searches (as the library calls them) whose results each version changed: those of all others are as good as new.
-CHANGED: Mapping[int, frozenset[str]] = MappingProxyType({2: frozenset({"orders"})})
+CHANGED: Mapping[int, frozenset[str]] = MappingProxyType({2: frozenset({"orders"}), 3: frozenset({"orders"})})
 FILE = "results.sqlite"
 ROWS, SUMMARY = "rows.csv.gz", "summary.json"  # results as they are published
 

@@ -166,9 +166,14 @@ class FamilyCache:
         """Make room for more scores than a store has, unless that was done meanwhile."""
         from mapdag.search.cache.store import HALT, grown
 
-        store.used[HALT] = 1
-        with self.gate.alone():
-            if len(store.scores) == len(self.store.scores):
+        def is_full() -> bool:
+            full = len(store.scores) == len(self.store.scores)
+            if full:
+                store.used[HALT] = 1
+            return full
+
+        with self.gate.alone(is_full) as full:
+            if full:
                 self.store = grown(self.store, 2 * len(store.scores), 2 * len(store.singles))
 
     def family(self, child: int, parents: Sequence[int]) -> Floats:

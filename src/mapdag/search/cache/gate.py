@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 
@@ -32,21 +32,29 @@ class Gate:
                     self._condition.notify_all()
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
-        """Be inside alone; who is so already stays so."""
+    def alone(self, wanted: Callable[[], bool] = lambda: True) -> Iterator[bool]:
+        """Be inside alone, if that is still `wanted` when nobody else is; tells whether that is so.
+
+        Who is alone already stays so. Nobody comes in once `wanted` is called, so that it may ask all others to leave.
+        """
         me = threading.get_ident()
         if self._alone == me:
-            yield
+            yield wanted()
             return
         with self._condition:
             while self._alone is not None:
                 self._condition.wait()
-            self._alone = me
+            mine = wanted()
+            if mine:
+                self._alone = me
+        if not mine:
+            yield False
+            return
         try:
             with self._condition:
                 while self._inside - {me}:
                     self._condition.wait()
-            yield
+            yield True
         finally:
             with self._condition:
                 self._alone = None

@@ -191,8 +191,13 @@ class _Search:
         return state
 
     def _gather(self, team: Team) -> Graph:
-        """Put the best graph together from those that are met from one order after the other, and from it again."""
-        state = team.get([(_ORDERS, each) for each in range(min(self._patience + 1, self._starts))])
+        """Put the best graph together from those that are met from one order after the other, and from it again.
+
+        Threads that would have nothing to do begin explorations that may not be needed.
+        """
+        threads = self._walk.watch.threads
+        eager = threads if threads > self._patience else 0
+        state = team.get([(_ORDERS, each) for each in range(min(max(self._patience + 1, eager), self._starts))])
         best, work, number, generation, gained = state.best.copy(), state.work, 1, _ORDERS, True
         self.met.append(state.best)
         self._offer(best)
@@ -200,11 +205,12 @@ class _Search:
             fruitless = 0
             while number < self._starts and fruitless < self._patience and work <= self._most_work:
                 self._walk.tell("searching", number, self._starts)
-                ahead = min(number + self._patience - fruitless, self._starts)
+                ahead = min(number + max(self._patience - fruitless, eager), self._starts)
                 state = team.get([(_ORDERS, each) for each in range(number, ahead)])
                 self.met.append(state.best)
                 work, number = work + state.work, number + 1
                 fruitless = 0 if self._improve(best, state.best) else fruitless + 1
+            team.let_go()
             self._graph, generation, gained = best.masks(), generation + 1, False
             errands = [(generation, each) for each in range(self._again)]
             while errands and work <= self._most_work:

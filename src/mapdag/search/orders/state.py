@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +12,7 @@ from mapdag.graphs.acyclicity import topological_order
 from mapdag.graphs.masks import transpose
 from mapdag.search.cache.status import ASK, CONVERGED, CROWDED
 from mapdag.search.orders.explore import MOST_WORK, ROUND, ROUNDS, explore, new_start
-from mapdag.search.orders.trees import DONE, PAUSE, larger_trees, new_trees, with_address
+from mapdag.search.orders.trees import DONE, PAUSE, clear_trees, larger_trees, new_trees, with_address
 from mapdag.search.warmup import wait_for
 
 if TYPE_CHECKING:
@@ -19,7 +21,9 @@ if TYPE_CHECKING:
     from mapdag.contracts import Objective
     from mapdag.kernels import Bools
     from mapdag.search.cache import Ask, FamilyCache
+    from mapdag.search.cache.store import Problem, Store
     from mapdag.search.orders.recombination import Graph
+    from mapdag.search.orders.trees import Trees
 
 _TREE_NODES = 32  # for each node of the network, for a start
 _PATIENCE = 1e8  # estimated nanoseconds of counting after which limits and Ctrl-C are looked at
@@ -40,7 +44,8 @@ class Basis:
     def __init__(self, objective: Objective, cache: FamilyCache, candidates: Bools | None = None) -> None:
         self.objective = objective
         self.cache = cache
-        self.candidates = candidates
+        self._candidates = candidates
+        self._spare: deque[Trees] = deque()  # of explorations that are done
         rules = cache.rules(objective)
         n = cache.data.n_columns
         must = rules.fixed & ~rules.allowed.T
@@ -50,6 +55,28 @@ class Basis:
         late = np.flatnonzero(must.any(axis=0)).tolist()
         self.before = {x: frozenset(np.flatnonzero(must[:, x]).tolist()) for x in late}
         wait_for("orders", "explore")
+
+    def problem(self, *, shares: bool) -> Problem:
+        """Return what compiled code takes; `shares` where threads help with one exploration."""
+        problem = self.cache.problem(self.objective, shares=shares)
+        if self._candidates is None:
+            return problem
+        rules = problem.rules
+        allowed = np.ascontiguousarray(rules.allowed & (self._candidates | rules.fixed | rules.fixed.T))
+        return problem._replace(rules=rules._replace(allowed=allowed, open=allowed.sum(axis=0) == len(allowed) - 1))
+
+    def trees(self, problem: Problem, store: Store) -> Trees:
+        """Return empty trees, for one exploration."""
+        with suppress(IndexError):
+            return self._spare.pop()
+        n = self.cache.data.n_columns
+        trees = new_trees(n, self.cache.data.n_rows, _TREE_NODES * n + 64, 4 * _TREE_NODES * n + 256)
+        return with_address(trees, problem, store)
+
+    def take_back(self, trees: Trees) -> None:
+        """Keep trees that nobody looks at any more for another exploration."""
+        clear_trees(trees)
+        self._spare.append(trees)
 
     def state(self, *, alone: bool = False) -> OrderState:
         """Begin an exploration, in this thread; `alone` if the threads of the cache have nothing else to do."""
@@ -64,21 +91,13 @@ class OrderState:
     """
 
     def __init__(self, basis: Basis, *, alone: bool) -> None:
-        cache = basis.cache
-        n = cache.data.n_columns
-        self._before = basis.before
-        self._desk = cache.desk()
-        self._helped = cache if alone else None
-        problem = cache.problem(basis.objective, shares=alone)
-        if basis.candidates is not None:
-            rules = problem.rules
-            allowed = np.ascontiguousarray(rules.allowed & (basis.candidates | rules.fixed | rules.fixed.T))
-            rules = rules._replace(allowed=allowed, open=allowed.sum(axis=0) == n - 1)
-            problem = problem._replace(rules=rules)
-        self._problem = problem
-        trees = new_trees(n, cache.data.n_rows, _TREE_NODES * n + 64, 4 * _TREE_NODES * n + 256)
-        self._trees = with_address(trees, self._problem, self._desk.store)
-        self._start = new_start(n, basis.first)
+        self._basis = basis
+        self._desk = basis.cache.desk()
+        self._helped = basis.cache if alone else None
+        self._problem = basis.problem(shares=alone)
+        self._trees = basis.trees(self._problem, self._desk.store)
+        self._start = new_start(basis.cache.data.n_columns, basis.first)
+        self._done = 0.0  # estimated nanoseconds of counting, when all is done
 
     @property
     def best(self) -> Graph:
@@ -93,7 +112,7 @@ class OrderState:
     @property
     def work(self) -> float:
         """Estimated nanoseconds of counting that the sets of parents tried so far are worth, cached or not."""
-        return float(self._trees.work[DONE])
+        return self._done or float(self._trees.work[DONE])
 
     def load_masks(self, masks: Sequence[int]) -> None:
         """Begin with an order of a graph."""
@@ -110,13 +129,14 @@ class OrderState:
     def shuffle(self, rng: np.random.Generator) -> None:
         """Begin with a random order, required arcs permitting."""
         waiting = rng.permutation(len(self._start.order.sequence)).tolist()
-        if not self._before:
+        before = self._basis.before
+        if not before:
             self.load(waiting)
             return
         sequence: list[int] = []
         left = set(waiting)
         while waiting:
-            ready = [x for x in waiting if not left.intersection(self._before.get(x, ()))]
+            ready = [x for x in waiting if not left.intersection(before.get(x, ()))]
             sequence += ready
             left.difference_update(ready)
             waiting = [x for x in waiting if x in left]
@@ -149,7 +169,10 @@ class OrderState:
             status = explore(*self.arguments())
         if self._helped is not None and status == CONVERGED:
             self._helped.dismiss()
-        if status == CROWDED:
+        if status == CONVERGED:
+            self._done = self.work
+            self._basis.take_back(self._trees)
+        elif status == CROWDED:
             self._trees = larger_trees(self._trees, 3 * len(self._trees.own), 3 * len(self._trees.value))
         elif status == ASK:
             return self._desk.ask()

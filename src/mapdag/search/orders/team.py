@@ -51,6 +51,7 @@ class Team:
         self._threads = 0  # at work
         self._lock = threading.Lock()
         self._done: set[Errand] = set()
+        self._unwanted: set[Errand] = set()
         self._stopped = False
 
     def __enter__(self) -> Self:
@@ -66,6 +67,13 @@ class Team:
             while self._waiting:
                 self._futures.pop(self._waiting.popleft())
         wait(self._futures.values())
+
+    def let_go(self) -> None:
+        """Leave what was begun and is not needed so far; asked for again, it goes on where it was."""
+        with self._lock:
+            while self._waiting:
+                self._futures.pop(self._waiting.popleft())
+            self._unwanted.update(each for each, future in self._futures.items() if not future.done())
 
     @property
     def under_way(self) -> list[OrderState]:
@@ -88,27 +96,31 @@ class Team:
         """Have threads begin what nobody has begun yet, as many at a time as this search may have."""
         with self._lock:
             for errand in errands:
+                self._unwanted.discard(errand)
                 if errand not in self._futures:
                     self._futures[errand] = Future()
                     self._waiting.append(errand)
-            for _ in range(min(self._watch.threads - self._threads, len(self._waiting))):
+            at_work = self._threads - len(self._unwanted)
+            for _ in range(min(self._watch.threads - at_work, len(self._waiting))):
                 self._threads += 1
                 pool(_MANY, "mapdag-start").submit(self._work)
 
     def _work(self) -> None:
-        """Do one exploration after the other, in one thread."""
+        """Do one exploration after the other, in one thread, until there is none, or what it does is not wanted."""
+        done = True
         while True:
             with self._lock:
-                if not self._waiting:
+                if not done or not self._waiting:
                     self._threads -= 1
                     return
                 errand = self._waiting.popleft()
+                future = self._futures[errand]
             try:
-                self._go(errand)
+                done = self._go(errand)
             except BaseException as error:  # noqa: BLE001 - whoever waits for it is told
-                self._futures[errand].set_exception(error)
+                future.set_exception(error)
             else:
-                self._futures[errand].set_result(None)
+                future.set_result(None)
 
     def _listen(self, future: Future[None]) -> None:
         """Wait, but not for longer than a moment at a time: Ctrl-C comes to this thread."""
@@ -117,10 +129,21 @@ class Team:
             self._watch.check()
         future.result()
 
-    def _go(self, errand: Errand) -> None:
-        self._states[errand] = state = self._begin(errand)
-        while not self._stopped and not state.step():
+    def _go(self, errand: Errand) -> bool:
+        """Begin an exploration, or go on with it; tells whether it is done."""
+        if errand not in self._states:
+            self._states[errand] = self._begin(errand)
+        while not self._stopped:
+            done = self._states[errand].step()
+            with self._lock:
+                unwanted = errand in self._unwanted
+                self._unwanted.discard(errand)
+                if unwanted and not done:
+                    del self._futures[errand]
+            if done or unwanted:
+                return done
             self._watch.check()
+        return False
 
     def _go_together(self, errands: Sequence[Errand]) -> None:
         """Go on with all until the first is done; what they ask for in the meantime is asked for at once."""

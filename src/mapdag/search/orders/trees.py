@@ -82,6 +82,20 @@ def new_trees(n_children: int, n_rows: int, size: int, branches: int) -> Trees:
     )
 
 
+def clear_trees(trees: Trees) -> None:
+    """Make trees empty, as new ones are, the room being what it is."""
+    nodes, branches = trees.used[NODES], trees.used[BRANCHES]
+    for each in (trees.own, trees.best):
+        each[:nodes] = np.nan
+    for one in (trees.kept, trees.possible):
+        one[:nodes] = 0
+    trees.following[:branches] = -1
+    trees.roots[:] = -1
+    trees.relevant[:] = False
+    trees.used[:] = 0
+    trees.work[:] = 0.0
+
+
 def larger_trees(trees: Trees, size: int, branches: int) -> Trees:
     """Make trees with the same content, and room for so many nodes and branches."""
     larger = new_trees(len(trees.roots), int(trees.n_rows), size, branches)
