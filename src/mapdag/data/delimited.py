@@ -146,7 +146,7 @@ def _parsed(content: Content, dialect: Dialect, *, integers: bool, quoted: bool)
     if integers and not any(dtype.is_integer() for dtype in types):
         return None
     body, separator = content.array()[dialect.start :], ord(dialect.separator)
-    marks = count_marks(body, separator) if quoted else None
+    marks = count_marks(body, separator, carriages=content.holds(b"\r", dialect.start)) if quoted else None
     if marks and not marks.plain and not are_quotes_regular(body, separator):
         return None
     try:
