@@ -38,7 +38,7 @@ class Marks(NamedTuple):
 
 
 def count_marks(data: NDArray[np.uint8], separator: int, *, carriages: bool = True) -> Marks:
-    """Count what stands between fields, and tell whether quotes stand next to it; `carriages`: whether there are any."""
+    """Count what stands between fields, and tell whether quotes stand next to it; `carriages`: if there are any."""
     separators = quotes = beside = before = 0
     lines = int(data[-1] != _LINE)  # the last one need not end
     closed = True
