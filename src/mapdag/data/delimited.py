@@ -82,10 +82,10 @@ def parse(content: Content, dialect: Dialect, *, integers: bool = True, before: 
     before : int
         Lines of the file before this piece.
     """
-    quoted = content.holds(b'"', dialect.start)
-    if _is_regular(content, dialect):
+    quoted, carriages = content.holds(b'"', dialect.start), content.holds(b"\r", dialect.start)
+    if _is_regular(content, dialect, carriages=carriages):
         for as_integers in (True, False) if integers and not quoted else (False,):
-            frame = _parsed(content, dialect, integers=as_integers, quoted=quoted)
+            frame = _parsed(content, dialect, integers=as_integers, quoted=quoted, carriages=carriages)
             if frame is not None:
                 return Parsed(frame.get_columns(), frame.height, "integers" if as_integers else "text")
     columns = _read_slowly(content, dialect, content.load().decode(), before)
@@ -129,16 +129,18 @@ def _from_cells(name: str, cells: list[str], _: ReadOptions) -> Column:
     return from_objects(name, cells)
 
 
-def _is_regular(content: Content, dialect: Dialect) -> bool:
+def _is_regular(content: Content, dialect: Dialect, *, carriages: bool) -> bool:
     """Tell whether line ends are such that polars sees them all, and nothing else that it overlooks."""
     if content.first(dialect.start + len(BOM_UTF8)).startswith(BOM_UTF8, dialect.start):  # part of the first cell
         return False
     if content.last(1) == dialect.separator.encode():  # polars does not see the empty field after it
         return False
-    return not content.holds(b"\r", dialect.start) or are_lines_regular(content.array()[dialect.start :])
+    return not carriages or are_lines_regular(content.array()[dialect.start :])
 
 
-def _parsed(content: Content, dialect: Dialect, *, integers: bool, quoted: bool) -> pl.DataFrame | None:
+def _parsed(
+    content: Content, dialect: Dialect, *, integers: bool, quoted: bool, carriages: bool
+) -> pl.DataFrame | None:
     """Let polars parse, with integers as such or not; None if that does not give every cell as it is written."""
     import polars as pl
 
@@ -146,7 +148,7 @@ def _parsed(content: Content, dialect: Dialect, *, integers: bool, quoted: bool)
     if integers and not any(dtype.is_integer() for dtype in types):
         return None
     body, separator = content.array()[dialect.start :], ord(dialect.separator)
-    marks = count_marks(body, separator, carriages=content.holds(b"\r", dialect.start)) if quoted else None
+    marks = count_marks(body, separator, carriages=carriages) if quoted else None
     if marks and not marks.plain and not are_quotes_regular(body, separator):
         return None
     try:
@@ -164,7 +166,7 @@ def _parsed(content: Content, dialect: Dialect, *, integers: bool, quoted: bool)
     if not proved and not are_quotes_regular(body, separator):  # which takes longer, and would have proved it as well
         return None
     blank = _blank_lines(content, dialect, frame)
-    if blank is None or (integers and not _is_verbatim(content, dialect, frame, len(blank))):
+    if blank is None or (integers and not _is_verbatim(content, dialect, frame, len(blank), carriages=carriages)):
         return None
     if len(blank):
         keep = np.ones(frame.height, dtype=bool)
@@ -255,7 +257,7 @@ def _records(data: NDArray[np.uint8], separator: int) -> tuple[NDArray[np.int64]
     return np.concatenate(ends).astype(np.int64), counts.astype(np.int64) + 1
 
 
-def _is_verbatim(content: Content, dialect: Dialect, frame: pl.DataFrame, blank: int) -> bool:
+def _is_verbatim(content: Content, dialect: Dialect, frame: pl.DataFrame, blank: int, *, carriages: bool) -> bool:
     """Prove that every integer was written with the fewest digits.
 
     Any other way (a leading zero, a sign, a blank, quotes) takes more bytes, and nothing takes fewer. So the bytes of
@@ -264,7 +266,7 @@ def _is_verbatim(content: Content, dialect: Dialect, frame: pl.DataFrame, blank:
     import polars as pl
 
     size = (frame.height - blank) * (frame.width - 1) + frame.height - int(content.last(1) != b"\n")
-    if content.holds(b"\r", dialect.start):
+    if carriages:
         size += content.count(b"\r", dialect.start)
     for series in frame.get_columns():
         if series.dtype == pl.UInt8:
