@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Container, Iterable, Sequence
-from difflib import get_close_matches
 from itertools import islice
 
 _LONG = 100  # letters of a name that nobody mistypes
@@ -58,6 +57,8 @@ def near(name: object, known: Iterable[str], most: int = 1, likeness: float = 0.
     >>> near("asai", ["asia", "alarm"]), near("x" * 10_000, ["x" * 9_999])
     (['asia'], [])
     """
+    from difflib import get_close_matches  # loaded only where something is wrong
+
     if not isinstance(name, str) or len(name) > _LONG:
         return []
     return get_close_matches(name, [each for each in islice(known, _MANY) if len(each) <= _LONG], most, likeness)
