@@ -90,7 +90,7 @@ def _by_csv(data: bytes) -> tuple[list[str], list[list[str]]]:
     text = _text(data)
     if "\n" not in text:
         text = text.replace("\r", "\n")
-    text = re.sub(r'\A"?sep=[,;\t|]"?\r?\n', "", text)
+    text = re.sub(r'\A("?)sep=[,;\t|]\1\r?\n', "", text)
     closed = _close_up(text)
     records = list(csv.reader(io.StringIO(closed, newline="\n"), skipinitialspace=True, strict=True))
     blank = [len(record) < 2 and not "".join(record).strip() for record in records]

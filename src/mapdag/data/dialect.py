@@ -29,7 +29,7 @@ _TOKEN = re.compile(rb'(?<![^\s])"[^"\\]*(?:(?:\\.|"")[^"\\]*)*"|[ \t]+(\r?\n|\r
 _UNEVEN = (b"  ", b"\t", b" \n", b" \r", b"\n ", b'\\"')
 
 #: A first line that tells Excel the separator.
-_STATED = re.compile(rf'"?sep=([{_SEPARATORS}])"?\r?\n')
+_STATED = re.compile(rf'("?)sep=([{_SEPARATORS}])\1\r?\n')
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f]")
 
@@ -176,7 +176,7 @@ def _split(head: bytes, separator: str | None, *, whole: bool) -> tuple[str, lis
     """Return the separator that fits best, the first records, and the number of lines up to the header's end."""
     text = head.decode("utf-8", errors="ignore").removeprefix("\ufeff")
     stated = _STATED.match(text)
-    candidates = separator or (stated[1] if stated else _SEPARATORS)
+    candidates = separator or (stated[2] if stated else _SEPARATORS)
     parsed = [_parse(text[stated.end() if stated else 0 :], candidate, whole=whole) for candidate in candidates]
     best = max(range(len(parsed)), key=lambda i: _consistency(parsed[i][0]))
     records, lines = parsed[best]
