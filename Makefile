@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 WORKERS ?= auto
 
-.PHONY: help demo test test-all test-wheel check format lint types layers docs study bench bench-quick clean
+.PHONY: help demo test test-all test-wheel fuzz check format lint types layers docs study bench bench-quick clean
 .DEFAULT_GOAL := help
 
 help:            ## list the targets
@@ -36,6 +36,11 @@ test: $(VENV)/.test  ## run the tests (slow ones excepted)
 
 test-all: $(VENV)/.test  ## run every test
 	$(BIN)/python -m pytest -n $(WORKERS)
+
+FUZZ_OPTIONS ?= --seconds 300
+fuzz: $(VENV)/.test  ## give random inputs to everything that takes any, and kill runs at any moment (FUZZ_OPTIONS)
+	$(BIN)/python tests/fuzz/campaign.py $(FUZZ_OPTIONS)
+	$(BIN)/python tests/fuzz/kills.py
 
 test-wheel:      ## build the wheel, install it alone in an empty environment, and test it there
 	rm -rf .wheel-venv dist

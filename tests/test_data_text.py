@@ -182,7 +182,7 @@ def test_records_are_counted_alike_in_blocks_of_any_size(monkeypatch, block):
         (b'a,b\n"1\n2",x\n3,4,5\n', ["line 4", "3 fields"]),
         (b"a,b\nr1,1,2\nr1,3,4\n", ["every line has 3 fields", "2 names", "row names", "'r1' is on more than one row"]),
         (b"a,b\n1,2,\n2,1,\n", ["line 2", "3 fields instead of the header's 2", "a separator at its end?"]),
-        (b'a,b\n1,"open\n2,x\n', ["line 3", "quotes"]),
+        (b'a,b\n1,"open\n2,x\n', ["line 2, column 3", "quotes", "never closed"]),
         (b'"","a"\n"1","x"\n"2","y"\n', ["column 1", "no name", 'drop=[""]']),
         (b"a,b,\n1,2,\n2,1,\n", ["column 3", "no name", 'drop=[""]']),
         (b"a,b,a\n1,2,3\n2,1,4\n", ["more than one column named 'a'", "drop="]),

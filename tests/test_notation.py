@@ -70,13 +70,13 @@ priors = st.one_of(
     st.builds(md.VSP, st.dictionaries(names, probabilities, max_size=3), default=probabilities),
     st.builds(md.CS, st.dictionaries(st.tuples(names, names), st.floats(0, 0.5), max_size=3)),
     st.builds(md.MaxParents, st.integers(0, 2**52)),
-    st.builds(md.Support, st.floats(0, exclude_min=True, allow_infinity=False)),
+    st.builds(md.Support, st.floats(0, 1e100, exclude_min=True)),
     st.builds(md.LogLinear, st.lists(st.sampled_from(["arcs", "roots"]), max_size=2), lam=st.floats(-1e9, 1e9)),
 )
 likelihoods = st.one_of(
     st.sampled_from([md.K2(), md.BDJ(), md.BIC(), md.AIC(), md.fNML(), md.qNML(), md.LogLik()]),
-    st.builds(md.BDs, st.floats(0, exclude_min=True, allow_infinity=False)),
-    st.builds(md.eBIC, st.floats(0, 1e300)),
+    st.builds(md.BDs, st.floats(0, 1e100, exclude_min=True)),
+    st.builds(md.eBIC, st.floats(0, 1e100)),
 )
 
 
@@ -193,7 +193,7 @@ def test_what_is_not_an_objective_is_refused():
             md.parse(wrong)
 
 
-@pytest.mark.parametrize("text", ["BDs(1)#c+eBIC", "BDs(1) # of the paper", "#BIC", "BDs(1)+'#"])
+@pytest.mark.parametrize("text", ["BDs(1)#c+eBIC", "BDs(1) # of the paper", "#BIC"])
 def test_comments_are_refused_as_something_may_be_meant_by_them(text):
     with pytest.raises(NotationError, match="cannot read '#' here") as caught:
         md.parse(text)

@@ -188,8 +188,8 @@ _HOME = {
     "mapdag.reference": "catalogue network",
     "mapdag.resamples": "Bootstrap bootstrap",
     "mapdag.scores": "AIC BD BDJ BIC K2 NAL PNAL BDeu BDs Custom LogLik eBIC fNML qNML",
-    "mapdag.search": "ArcPosteriors Certificate Constraints EMResult Result arc_posteriors best_dags certify hill_climb "
-    "learn structural_em tabu",
+    "mapdag.search": "ArcPosteriors Certificate Constraints EMResult Result arc_posteriors best_dags certify "
+    "hill_climb learn structural_em tabu",
     "mapdag.theory": "Diagnosis alpha_star diagnose",
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names.split()}

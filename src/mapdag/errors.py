@@ -33,6 +33,9 @@ from typing import Any
 #: Longer lists are cut short where an option is written.
 SHOWN_ITEMS = 25
 
+_AROUND = 800  # letters of an expression that are shown before and after a place in it
+_SCREEN = 3000  # letters that a terminal shows at once
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -95,6 +98,11 @@ def _quoted(value: Any, most: int | None) -> str:
     return repr(value)
 
 
+def _screenful(text: str) -> str:
+    """Cut out the middle of a text that nobody would read: names and values in it may be as long as they like."""
+    return text if len(text) <= _SCREEN else f"{text[: _SCREEN * 2 // 3]} [...] {text[-_SCREEN // 3 :]}"
+
+
 class Message(Exception):  # noqa: N818 - not yet an error
     """What errors and warnings say: texts, and settings among them.
 
@@ -121,7 +129,7 @@ class Message(Exception):  # noqa: N818 - not yet an error
     def written(self, write: Callable[[Setting], str], between: str) -> str:
         """Return the text, given how to write a setting, and what to put between those that belong together."""
         texts = [[write(part) if isinstance(part, Setting) else str(part) for part in group] for group in self._groups]
-        return "".join(between.join(group) for group in texts)
+        return _screenful("".join(between.join(group) for group in texts))
 
     def __str__(self) -> str:
         return self.written(str, ", ")
@@ -189,7 +197,9 @@ class NotationError(MapdagError, ValueError):
         self.message = message
         self.text = text
         self.position = position
-        super().__init__(f"{message}\n  {text}\n  {' ' * position}^")
+        start = max(position - _AROUND, 0)
+        shown = text[start : position + _AROUND]
+        super().__init__(f"{message}\n  {shown}\n  {' ' * (position - start)}^")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return NotationError, (self.message, self.text, self.position)

@@ -63,10 +63,12 @@ def _drop_stale_caches(package: Path) -> None:
         return
     files = _kernel_files(package)
     for folder in {path.parent / "__pycache__" for path in files}:
-        for cached in [*folder.glob("*.nbi"), *folder.glob("*.nbc")]:
+        for cached in [*folder.glob("*.nbi*"), *folder.glob("*.nbc*")]:  # those that were being written among them
             cached.unlink(missing_ok=True)
     stamp.parent.mkdir(exist_ok=True)  # it is not there yet where Python is told to write no bytecode
-    stamp.write_text(_times(package, files), encoding="utf-8")
+    aside = stamp.with_name(f"{stamp.name}.{os.getpid()}")
+    aside.write_text(_times(package, files), encoding="utf-8")
+    aside.replace(stamp)  # half a stamp would not know of half of the files
 
 
 announce()
@@ -76,12 +78,44 @@ with contextlib.suppress(OSError):
     _drop_stale_caches(Path(__file__).parent)
 
 
-def _compile(function: F, **options: Any) -> F:
+def _keep_on_disk(dispatcher: Any) -> None:
+    """Have what is compiled kept on the disk, if there is room; what is found there may be of any kind.
+
+    A process may have been killed, or the disk may be full; and two processes that compile the same function for other
+    types at the same time may name their files alike, so that each finds what the other one has compiled.
+    """
+    try:
+        dispatcher.enable_caching()
+    except RuntimeError:  # there is no folder that can be written to
+        return
+    cache = dispatcher._cache  # noqa: SLF001 - there is no other way to it
+    load, save = cache.load_overload, cache.save_overload
+
+    def load_whole(signature: Any, target: Any) -> Any:
+        try:
+            found = load(signature, target)
+        except Exception:  # noqa: BLE001 - cut off or damaged: whatever unpickling nonsense leads to
+            with contextlib.suppress(OSError):
+                Path(cache._cache_file._index_path).unlink(missing_ok=True)  # noqa: SLF001
+            return None
+        wanted = getattr(signature, "args", signature)
+        return found if found is None or tuple(found.signature.args) == tuple(wanted) else None
+
+    def save_if_possible(signature: Any, data: Any) -> None:
+        with contextlib.suppress(Exception):
+            save(signature, data)
+
+    cache.load_overload, cache.save_overload = load_whole, save_if_possible
+
+
+def _compile(function: F, *, cached: bool = False, **options: Any) -> F:
     """Compile a function for the types of its arguments, constants among them taken as what they are.
 
     To numba a constant argument is a type of its own, for which it would compile the function once more.
     """
     dispatcher: Any = njit(**options)(function)
+    if cached:
+        _keep_on_disk(dispatcher)
     template_of = dispatcher.get_call_template
     plain: Any = types.unliteral
 
@@ -95,7 +129,7 @@ def _compile(function: F, **options: Any) -> F:
 
 def entry(function: F) -> F:
     """Compile a kernel that Python calls; it runs without the interpreter's lock."""
-    return _compile(function, cache=True, nogil=True, error_model="numpy")
+    return _compile(function, cached=True, nogil=True, error_model="numpy")
 
 
 def inner(function: F) -> F:

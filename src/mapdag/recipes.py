@@ -130,9 +130,9 @@ def _pseudo_count(rule: Rule, shape: Shape, known: tuple[float, float]) -> tuple
     elif rule.code == DECLARED:
         cells = shape.r * shape.q
     a = rule.x / cells
-    if a == known[0]:
-        return known
-    return a, math.log(a) if a > _TINY else math.log(rule.x) - shape.log_r - shape.log_q
+    if a > _TINY:
+        return known if a == known[0] else (a, math.log(a))
+    return a, math.log(rule.x) - (shape.log_r + shape.log_q if rule.code == DECLARED else math.log(cells))
 
 
 @inner

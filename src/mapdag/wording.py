@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Sequence
+from itertools import islice
+
+_LONG = 100  # letters of a name that nobody mistypes
+_MANY = 2000  # names that are compared
 
 
 def plural(number: int, noun: str) -> str:
@@ -45,6 +49,19 @@ def columns(rows: Sequence[Sequence[str]], *, right: tuple[int, ...] = ()) -> st
         gaps = [" " * (width - cells(text)) for text in texts]
         padded.append([gap + text if i in right else text + gap for gap, text in zip(gaps, texts, strict=True)])
     return "\n".join("  ".join(row).rstrip() for row in zip(*padded, strict=True))
+
+
+def near(name: object, known: Iterable[str], most: int = 1, likeness: float = 0.6) -> list[str]:
+    """Return the names that are most like another one; none for names that nobody mistypes, or among very many.
+
+    >>> near("asai", ["asia", "alarm"]), near("x" * 10_000, ["x" * 9_999])
+    (['asia'], [])
+    """
+    from difflib import get_close_matches  # loaded only where something is wrong
+
+    if not isinstance(name, str) or len(name) > _LONG:
+        return []
+    return get_close_matches(name, [each for each in islice(known, _MANY) if len(each) <= _LONG], most, likeness)
 
 
 def shortened(text: str, longest: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import time
 from collections.abc import Callable, Sequence
@@ -13,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mapdag.graphs import arc_correlation, arc_probability, n_dags
+from mapdag.io.files import write_text
 from mapdag.paper import experiments
 from mapdag.plots import theory as plots
 from mapdag.plots.figures import save
@@ -83,10 +85,11 @@ class _Run:
     def write(self, name: str, what: str, rows: Sequence[Any], figure: Any = None) -> None:
         """Write the rows of an experiment, and its figure, and note the time since the last."""
         if rows:
-            with (self.out / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
-                writer = csv.writer(file, lineterminator="\n")
-                writer.writerow(rows[0]._fields)
-                writer.writerows([[_shortest(value) for value in row] for row in rows])
+            table = io.StringIO(newline="")
+            writer = csv.writer(table, lineterminator="\n")
+            writer.writerow(rows[0]._fields)
+            writer.writerows([[_shortest(value) for value in row] for row in rows])
+            write_text(self.out / f"{name}.csv", table.getvalue())
         if figure is not None:
             save(figure, self.out / name)
         now = time.perf_counter()
@@ -139,7 +142,7 @@ def _uniform(run: _Run) -> None:
         }
         for n in range(2, 11)
     ]
-    (run.out / "uniform.json").write_text(json.dumps(exact, indent=1) + "\n", encoding="utf-8")
+    write_text(run.out / "uniform.json", json.dumps(exact, indent=1) + "\n")
 
 
 def _searches(run: _Run) -> None:

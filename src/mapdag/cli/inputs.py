@@ -46,7 +46,11 @@ def read_with_graph(source: str, read_table: ReadTable) -> tuple[DAG, Dataset]:
 
 def _is_name(source: str) -> bool:
     """Tell a name from a path: what is no file and has no suffix or folder is a name, known or not."""
-    return not Path(source).exists() and Path(source).name == source and not Path(source).suffix
+    path = Path(source)
+    try:
+        return not path.exists() and path.name == source and not path.suffix
+    except OSError:  # a name that no file can have
+        return False
 
 
 def load_tiers(path: str | None) -> list[list[str]]:
@@ -59,10 +63,16 @@ def load_tiers(path: str | None) -> list[list[str]]:
             tiers = json.loads(text)
         except json.JSONDecodeError as error:
             raise FormatError(error.msg, path, error.lineno, error.colno) from error
+        except (ValueError, RecursionError):  # numbers of thousands of digits, brackets within brackets
+            raise FormatError("tiers are a list of lists of names", path) from None
         if not all(isinstance(tier, list) and all(isinstance(name, str) for name in tier) for tier in tiers):
             raise FormatError("tiers are a list of lists of names", path)
         return [list(tier) for tier in tiers]
-    return [[name.strip() for name in row if name.strip()] for row in csv.reader(text.splitlines()) if row]
+    reader = csv.reader(text.splitlines(), strict=True)
+    try:
+        return [[name.strip() for name in row if name.strip()] for row in reader if row]
+    except csv.Error as error:
+        raise FormatError(f"not CSV: {error}", path, reader.line_num) from None
 
 
 def _text(path: str) -> str:
@@ -70,5 +80,5 @@ def _text(path: str) -> str:
         return Path(path).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise FormatError("not a text file in UTF-8", path) from error
-    except OSError as error:
-        raise FormatError(error.strerror or "cannot be read", path) from error
+    except (OSError, ValueError) as error:  # a path with a null character is a ValueError
+        raise FormatError(getattr(error, "strerror", None) or "cannot be read", path) from error

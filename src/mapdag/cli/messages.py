@@ -11,6 +11,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand
 
+from mapdag.cli.outputs import refuse_inputs
 from mapdag.errors import SHOWN_ITEMS, MapdagWarning, Message
 
 _BRACED = re.compile(r"^\{([^|{}]+)\}(?:\.\.\.)?$")
@@ -42,7 +43,7 @@ class Explained(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Take the arguments apart."""
         try:
-            return super().parse_args(ctx, args)
+            left: list[str] = super().parse_args(ctx, args)
         except UsageError as error:
             from mapdag.vocabulary import flag_hint  # loaded only where something is wrong
 
@@ -51,6 +52,8 @@ class Explained(TyperCommand):
             if hint:
                 error.message, error.possibilities = f"No such option: {flag}; {hint}", []
             raise
+        refuse_inputs(ctx.params)
+        return left
 
 
 class Warnings:

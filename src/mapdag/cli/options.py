@@ -175,9 +175,9 @@ def table_options(  # noqa: PLR0917 - typer calls it by keyword
         "separator": separator,
         "encoding": encoding,
     }
-    path = Path(data)
-    is_pipe = path.exists() and not path.is_file() and not path.is_dir()  # which can be read only once
-    return ReadTable(path.read_bytes() if is_pipe else data, like, options, scan)
+    from mapdag.data.content import is_pipe
+
+    return ReadTable(Path(data).read_bytes() if is_pipe(data) else data, like, options, scan)
 
 
 def _methods(given: list[str]) -> Any:

@@ -6,11 +6,14 @@ import json
 import math
 import shlex
 import sys
+from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
 import mapdag as md
+from mapdag.errors import FileError
 
 if TYPE_CHECKING:
     from mapdag import DAG, Metrics, Result
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
 # What `mapdag.io` and `mapdag.plots` write, which take longer to load; any but pictures may be gzipped.
 NETWORK_FILES = (".bif", ".json", ".xmlbif", ".bifxml", ".xml", ".net", ".xdsl", ".uai")
 GRAPH_FILES = (".json", ".dot", ".gv", ".txt", ".modelstring", ".csv")
+_OUTPUTS = ("out", "report", "html")  # options that name files to be written
 PICTURE_FILES = (".svg", ".png", ".pdf")
 
 
@@ -48,6 +52,23 @@ def check_page(path: str | None, *, drawn: bool = False) -> None:
         if drawn:
             check_installed()
         check_writable(path, md.report.PAGE_SUFFIXES)
+
+
+def refuse_inputs(given: Mapping[str, Any]) -> None:
+    """Refuse a command, given its options, that would write over a file that it reads, or write two things to one."""
+    texts = [text for each in given.values() for text in (each if isinstance(each, (list, tuple)) else [each])]
+    paths = [text for text in texts if isinstance(text, (str, Path))]
+    for option in _OUTPUTS:
+        path = given.get(option)
+        if isinstance(path, str) and sum(_is_same(str(each), path) for each in paths) > 1:
+            raise FileError(f"{path} is named twice: a command does not write over what it reads; choose another name")
+
+
+def _is_same(first: str, second: str) -> bool:
+    try:
+        return Path(first).samefile(second)
+    except (OSError, ValueError):  # one of them is not there
+        return False
 
 
 def write_drawable(graph: DAG | Result, path: str) -> None:

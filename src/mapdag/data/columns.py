@@ -6,6 +6,7 @@ Types are decided on the distinct values. What the values *mean* (levels, missin
 from __future__ import annotations
 
 import datetime as dt
+import math
 import numbers
 import sys
 from collections.abc import Collection, Mapping, Sequence
@@ -241,7 +242,7 @@ def from_objects(name: str, values: Sequence[Any]) -> Column:
     if present and all(isinstance(value, bool | np.bool_) for value in present):
         return Column(name, "boolean", index, texts=labels, coding=Coding("boolean"))
     if present and all(isinstance(value, numbers.Real) and not isinstance(value, bool) for value in present):
-        floats = np.array([np.nan if value is None else float(value) for value in distinct])
+        floats = np.array([np.nan if value is None else _as_float(value) for value in distinct])
         whole = all(isinstance(value, numbers.Integral) for value in present)
         return Column(
             name, "number", index, texts=labels, values=floats, coding=Coding("integer" if whole else "float")
@@ -249,6 +250,14 @@ def from_objects(name: str, values: Sequence[Any]) -> Column:
     times = (dt.date, dt.time, dt.timedelta, np.datetime64, np.timedelta64)
     temporal = present and all(isinstance(value, times) for value in present)
     return Column(name, "temporal" if temporal else "text", index, texts=labels)
+
+
+def _as_float(value: Any) -> float:
+    """Return a number as a float; whole ones may be beyond the largest."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def from_pandas(name: str, series: Any) -> Column:

@@ -6,7 +6,10 @@ import bz2
 import gzip
 import io
 import lzma
+import mmap
 import os
+import stat
+import zlib
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +33,8 @@ _COLUMNAR_SUFFIXES = {".parquet", ".pq", ".arrow", ".arrows", ".feather", ".ipc"
 #: How compressed files start.
 GZIP, XZ, ZSTD = b"\x1f\x8b", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd"
 BZIP = tuple(b"BZh%d1AY&SY" % level for level in range(1, 10))
+#: What decompressing raises where a file is cut off or damaged.
+DAMAGED = (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error)
 _DECOMPRESS = (((GZIP,), gzip.decompress), (BZIP, bz2.decompress), ((XZ,), lzma.decompress))
 
 #: What people try to read that is no table we know.
@@ -114,6 +119,14 @@ class Content:
             file.seek(start)
             return sum(block.count(byte) for block in iter(lambda: file.read(_BLOCK), b""))
 
+    def holds(self, byte: bytes, start: int) -> bool:
+        """Tell whether a byte occurs from a place on."""
+        if self.data is not None:
+            return self.data.find(byte, start) >= 0
+        assert self.path is not None
+        with self.path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+            return mapped.find(byte, start) >= 0
+
     def array(self) -> NDArray[np.uint8]:
         """Return the bytes as an array, which does not load a file as a whole."""
         if self.data is not None:
@@ -135,7 +148,8 @@ def open_content(source: Any, *, unpack: bool = True) -> Content:
         content = Content.of("the data", bytes(source))
     elif hasattr(source, "read"):
         data = source.read()
-        content = Content.of(str(getattr(source, "name", "the data")), data.encode() if isinstance(data, str) else data)
+        name = str(getattr(source, "name", "the data"))
+        content = Content.of(name, as_bytes(data, name))
     else:
         content = _open_path(source)
     if not content.size:
@@ -148,16 +162,40 @@ def open_content(source: Any, *, unpack: bool = True) -> Content:
     return content
 
 
+def as_bytes(data: Any, name: str) -> bytes:
+    """Return what was read from an open file as bytes."""
+    if not isinstance(data, str):
+        return bytes(data)
+    try:
+        return data.encode()
+    except UnicodeEncodeError as error:
+        line = data.count("\n", 0, error.start) + 1
+        raise DataError(f"{name}, line {line:,}: half of a pair of characters, {data[error.start]!r}") from None
+
+
 def located(source: str | os.PathLike[str]) -> Path:
     """Return the path of a file; text that the locale's encoding lacks is in UTF-8, as names of files mostly are."""
     path = Path(source)
-    with suppress(RuntimeError):  # a name may begin with "~" and not mean anybody's home
-        path = path if path.exists() else path.expanduser()
+    try:
+        with suppress(RuntimeError):  # a name may begin with "~" and not mean anybody's home
+            path = path if path.exists() else path.expanduser()
+        path.exists()
+    except OSError as error:  # a name that no file can have
+        raise DataError(f"{shown(path)}: cannot be read: {error.strerror or error}") from None
     try:
         os.fsencode(path)
     except UnicodeEncodeError:
         return Path(os.fsdecode(str(path).encode("utf-8", "surrogateescape")))
     return path
+
+
+def is_pipe(source: str | os.PathLike[str]) -> bool:
+    """Tell whether a path is that of something that can be read only once."""
+    try:
+        mode = Path(source).stat().st_mode
+    except (OSError, ValueError):
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
 
 
 def shown(path: Path) -> str:
@@ -196,9 +234,17 @@ def _decompressed(content: Content) -> Content:
         for magic, decompress in _DECOMPRESS:
             if content.head.startswith(magic):
                 return Content.of(content.name, decompress(content.load()))
-    except (OSError, EOFError, lzma.LZMAError) as error:
+    except DAMAGED as error:
         raise DataError(f"{content.name}: cannot be decompressed: {error}") from error
     return Content.of(content.name, _unzstd(content)) if content.head.startswith(ZSTD) else content
+
+
+def failures() -> tuple[type[BaseException], ...]:
+    """Return what polars and pyarrow raise where a file is damaged, panics among it."""
+    import polars as pl
+
+    own = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
+    return (*own, OSError, ValueError, TypeError, LookupError, ArithmeticError, RuntimeError, MemoryError)
 
 
 def _unzstd(content: Content) -> bytes:
@@ -209,6 +255,6 @@ def _unzstd(content: Content) -> bytes:
         lines = pl.read_csv(
             content.load(), has_header=False, separator="\x1f", quote_char=None, schema={"line": pl.String}
         )
-    except (pl.exceptions.PolarsError, OSError) as error:
+    except failures() as error:
         raise DataError(f"{content.name}: cannot be decompressed, or is not UTF-8 text: {error}") from error
     return "\n".join(lines.to_series().fill_null("")).encode() + b"\n"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from codecs import BOM_UTF8
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
@@ -16,8 +17,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from mapdag.data.columns import Column, from_objects, from_polars, own_categorical
-from mapdag.data.dialect import Dialect, as_utf8, find_dialect, is_blank, latin, split_by_blanks
+from mapdag.data.dialect import Dialect, as_utf8, check_header, find_dialect, is_blank, latin, split_by_blanks
 from mapdag.data.problems import listed
+from mapdag.data.quoting import Fault, are_lines_regular, are_quotes_regular, close_up, count_marks, find_fault
 from mapdag.data.source import Source
 from mapdag.errors import DataError
 from mapdag.notices import warn
@@ -49,6 +51,7 @@ def from_text(content: Content, separator: str | None, encoding: str | None) -> 
     dialect = find_dialect(content, separator)
     if separator is None:
         content, dialect = split_by_blanks(content, dialect)
+    check_header(content, dialect)
     try:
         parsed = parse(content, dialect)
     except UnicodeDecodeError:
@@ -66,7 +69,7 @@ class Parsed(NamedTuple):
     way: Way  # how they were read
 
 
-def parse(content: Content, dialect: Dialect, *, integers: bool = True, before: int = 0, last: bool = True) -> Parsed:
+def parse(content: Content, dialect: Dialect, *, integers: bool = True, before: int = 0) -> Parsed:
     """Parse a text table, or a piece of one.
 
     Parameters
@@ -78,13 +81,13 @@ def parse(content: Content, dialect: Dialect, *, integers: bool = True, before: 
         Whether to try to read integers as such.
     before : int
         Lines of the file before this piece.
-    last : bool
-        Whether nothing comes after this piece.
     """
-    for as_integers in (True, False) if integers else (False,):
-        frame = _parsed(content, dialect, integers=as_integers, last=last)
-        if frame is not None:
-            return Parsed(frame.get_columns(), frame.height, "integers" if as_integers else "text")
+    quoted, carriages = content.holds(b'"', dialect.start), content.holds(b"\r", dialect.start)
+    if _is_regular(content, dialect, carriages=carriages):
+        for as_integers in (True, False) if integers and not quoted else (False,):
+            frame = _parsed(content, dialect, integers=as_integers, quoted=quoted, carriages=carriages)
+            if frame is not None:
+                return Parsed(frame.get_columns(), frame.height, "integers" if as_integers else "text")
     columns = _read_slowly(content, dialect, content.load().decode(), before)
     return Parsed(columns, len(columns[0]), "cells")
 
@@ -126,12 +129,27 @@ def _from_cells(name: str, cells: list[str], _: ReadOptions) -> Column:
     return from_objects(name, cells)
 
 
-def _parsed(content: Content, dialect: Dialect, *, integers: bool, last: bool) -> pl.DataFrame | None:
+def _is_regular(content: Content, dialect: Dialect, *, carriages: bool) -> bool:
+    """Tell whether line ends are such that polars sees them all, and nothing else that it overlooks."""
+    if content.first(dialect.start + len(BOM_UTF8)).startswith(BOM_UTF8, dialect.start):  # part of the first cell
+        return False
+    if content.last(1) == dialect.separator.encode():  # polars does not see the empty field after it
+        return False
+    return not carriages or are_lines_regular(content.array()[dialect.start :])
+
+
+def _parsed(
+    content: Content, dialect: Dialect, *, integers: bool, quoted: bool, carriages: bool
+) -> pl.DataFrame | None:
     """Let polars parse, with integers as such or not; None if that does not give every cell as it is written."""
     import polars as pl
 
     types = [_type(dialect, position, integers=integers) for position in range(len(dialect.names))]
-    if integers and (dialect.quoted or not any(dtype.is_integer() for dtype in types)):
+    if integers and not any(dtype.is_integer() for dtype in types):
+        return None
+    body, separator = content.array()[dialect.start :], ord(dialect.separator)
+    marks = count_marks(body, separator, carriages=carriages) if quoted else None
+    if marks and not marks.plain and not are_quotes_regular(body, separator):
         return None
     try:
         frame = pl.read_csv(
@@ -142,13 +160,13 @@ def _parsed(content: Content, dialect: Dialect, *, integers: bool, last: bool) -
             schema={str(position): dtype for position, dtype in enumerate(types)},
             glob=False,
         )
-    except pl.exceptions.PolarsError:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
         return None
-    # A quote that is never closed swallows the rest of the file, which not every version of polars minds.
-    if last and frame.height and "\n" in str(frame.item(frame.height - 1, frame.width - 1)):
+    proved = not marks or not marks.plain or marks.prove(frame.height, frame.width)
+    if not proved and not are_quotes_regular(body, separator):  # which takes longer, and would have proved it as well
         return None
     blank = _blank_lines(content, dialect, frame)
-    if blank is None or (integers and not _is_verbatim(content, dialect, frame, len(blank))):
+    if blank is None or (integers and not _is_verbatim(content, dialect, frame, len(blank), carriages=carriages)):
         return None
     if len(blank):
         keep = np.ones(frame.height, dtype=bool)
@@ -195,15 +213,17 @@ def _blank_lines(content: Content, dialect: Dialect, frame: pl.DataFrame) -> NDA
 
 def _separators(content: Content, dialect: Dialect, frame: pl.DataFrame) -> int:
     """Count the separators between fields: all there are but those inside of cells."""
+    total = content.count(dialect.separator.encode(), dialect.start)
+    return total - sum(_count(series, dialect.separator) for series in frame.get_columns())
+
+
+def _count(series: pl.Series, letter: str) -> int:
+    """Count the occurrences of a letter in the cells of a column."""
     import polars as pl
 
-    total = content.count(dialect.separator.encode(), dialect.start)
-    for series in frame.get_columns():
-        if series.dtype == pl.String:
-            total -= int(series.str.count_matches(dialect.separator, literal=True).sum())
-        elif not series.dtype.is_integer():
-            total -= _sum_over_labels(series, lambda label: label.count(dialect.separator))
-    return total
+    if series.dtype == pl.String:
+        return int(series.str.count_matches(letter, literal=True).sum())
+    return 0 if series.dtype.is_integer() else _sum_over_labels(series, lambda label: label.count(letter))
 
 
 def _sum_over_labels(series: pl.Series, figure: Callable[[str], int]) -> int:
@@ -237,16 +257,17 @@ def _records(data: NDArray[np.uint8], separator: int) -> tuple[NDArray[np.int64]
     return np.concatenate(ends).astype(np.int64), counts.astype(np.int64) + 1
 
 
-def _is_verbatim(content: Content, dialect: Dialect, frame: pl.DataFrame, blank: int) -> bool:
+def _is_verbatim(content: Content, dialect: Dialect, frame: pl.DataFrame, blank: int, *, carriages: bool) -> bool:
     """Prove that every integer was written with the fewest digits.
 
     Any other way (a leading zero, a sign, a blank, quotes) takes more bytes, and nothing takes fewer. So the bytes of
-    the shortest text of all cells, of the separators and of the newlines add up to the file's only if there is none.
+    the shortest text of all cells, of the separators and of the line ends add up to the file's only if there is none.
     """
     import polars as pl
 
-    records = frame.height - blank
-    size = records * (frame.width - 1 + dialect.newline) + blank * dialect.newline
+    size = (frame.height - blank) * (frame.width - 1) + frame.height - int(content.last(1) != b"\n")
+    if carriages:
+        size += content.count(b"\r", dialect.start)
     for series in frame.get_columns():
         if series.dtype == pl.UInt8:
             values = series.drop_nulls().to_numpy()
@@ -255,7 +276,7 @@ def _is_verbatim(content: Content, dialect: Dialect, frame: pl.DataFrame, blank:
             size += int(series.str.len_bytes().sum())
         else:
             size += _sum_over_labels(series, lambda label: len(label.encode()))
-    return content.size - dialect.start in {size, size - dialect.newline}
+    return content.size - dialect.start == size
 
 
 def _read_slowly(content: Content, dialect: Dialect, text: str, before: int = 0) -> list[list[str]]:
@@ -265,17 +286,18 @@ def _read_slowly(content: Content, dialect: Dialect, text: str, before: int = 0)
     columns: list[list[str]] = [[] for _ in range(width)]
     shared: dict[str, str] = {}
     reader = csv.reader(
-        io.StringIO(text, newline="\n"),
+        io.StringIO(close_up(text, dialect.separator), newline="\n"),
         delimiter=dialect.separator,
         skipinitialspace=dialect.separator != " ",
         strict=True,
     )
-    line = count = 0
+    line = count = blank = 0
     try:
         for record in reader:
             first, line = line + 1, reader.line_num
             if first <= dialect.lines or (is_blank(record) and width > 1):
                 continue
+            blank = 0 if record else blank + 1
             record, count = record or [""], count + 1  # noqa: PLW2901 - a blank line of a table of one column
             if len(record) != width:
                 odd.append((first + before, len(record)))
@@ -283,11 +305,11 @@ def _read_slowly(content: Content, dialect: Dialect, text: str, before: int = 0)
                 for column, cell in zip(columns, record, strict=True):
                     column.append(shared.setdefault(cell, cell))
     except csv.Error as error:
-        raise DataError(
-            f"{content.name}, line {reader.line_num + before:,}: malformed quotes or an endless field ({error})"
-        ) from None
+        fault = find_fault(text, dialect.separator) or Fault(reader.line_num, 1, f"an endless field ({error})")
+        place = f"{content.name}, line {fault.line + before:,}, column {fault.column:,}"
+        raise DataError(f"{place}: malformed quotes or line ends: {fault.why}") from None
     if not odd:
-        return columns
+        return [column[: len(column) - blank] for column in columns] if blank else columns
     first, fields = odd[0]
     found = "1 field" if fields == 1 else f"{fields:,} fields"
     message = f"{content.name}, line {first:,}: {found} instead of the header's {width:,}"

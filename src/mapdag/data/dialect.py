@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mapdag.data.content import HEAD, Content
+from mapdag.data.quoting import close_up, find_fault
 from mapdag.errors import DataError, ParameterError, Setting
 from mapdag.notices import warn
 
@@ -28,7 +29,7 @@ _TOKEN = re.compile(rb'(?<![^\s])"[^"\\]*(?:(?:\\.|"")[^"\\]*)*"|[ \t]+(\r?\n|\r
 _UNEVEN = (b"  ", b"\t", b" \n", b" \r", b"\n ", b'\\"')
 
 #: A first line that tells Excel the separator.
-_STATED = re.compile(rf'"?sep=([{_SEPARATORS}])"?\r?\n')
+_STATED = re.compile(rf'("?)sep=([{_SEPARATORS}])\1\r?\n')
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f]")
 
@@ -42,8 +43,6 @@ class Dialect:
     lines: int  # how many lines the header takes, those before it included: blank, or of the separator
     start: int  # how many bytes these are
     sample: list[list[str]]  # the first records, as far as they are seen whole
-    newline: int  # how many bytes end a line: 1, or 2 for CRLF
-    quoted: bool  # whether there are quotes
     row_names: bool = False  # whether R wrote row names, without a name of their own: `names` starts with an empty one
 
 
@@ -55,11 +54,11 @@ def as_utf8(content: Content, encoding: str | None) -> Content:
             content = Content.of(content.name, content.load().decode(encoding).encode())
         except UnicodeError as error:
             raise not_in(encoding, content.name, error) from error
-    elif not is_utf8(content.head):
+    elif not is_utf8(content.head, whole=content.size <= len(content.head)):
         content = latin(content)
     refuse_nul(content.name, content.head)
     if has_carriages(content.head):
-        content = Content.of(content.name, content.load().replace(b"\r", b"\n"))
+        content = Content.of(content.name, with_newlines(content.load(), content.name))
     return content
 
 
@@ -67,10 +66,14 @@ def known_encoding(head: bytes, encoding: str | None) -> str | None:
     """Return the encoding that is asked for or that a text itself states, as Python calls it, if there is one."""
     if encoding is None:
         encoding = next((name for bom, name in _BOMS if head.startswith(bom)), None)
+    if encoding is None:
+        return None
     try:
-        return None if encoding is None else codecs.lookup(encoding).name
-    except LookupError:
+        name = codecs.lookup(encoding).name
+        "".encode(name)  # some of them are for bytes
+    except (LookupError, ValueError, TypeError):
         raise ParameterError(f"encoding must be one that Python knows, got {encoding!r}") from None
+    return name
 
 
 def not_in(encoding: str, name: str, error: object) -> DataError:
@@ -90,6 +93,13 @@ def has_carriages(head: bytes) -> bool:
     return b"\r" in head and b"\n" not in head
 
 
+def with_newlines(text: bytes, name: str) -> bytes:
+    """Return text whose lines end in carriage returns alone with line feeds instead."""
+    if b"\n" in text:
+        raise DataError(f"{name}: lines end in carriage returns at first, in line feeds later; write one kind only")
+    return text.replace(b"\r", b"\n")
+
+
 def latin(content: Content) -> Content:
     """Return content that is not UTF-8 as what it then usually is: Windows-1252, or else Latin-1."""
     data = content.load()
@@ -100,12 +110,12 @@ def latin(content: Content) -> Content:
     return Content.of(content.name, text.encode())
 
 
-def is_utf8(head: bytes) -> bool:
-    """Tell whether the start of a text is in UTF-8."""
-    # The cut at the end of the head may go through a character.
+def is_utf8(head: bytes, *, whole: bool) -> bool:
+    """Tell whether the start of a text is in UTF-8, or all of it."""
+    # The cut at the end of a head may go through a character.
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:
-        decoder.decode(head)
+        decoder.decode(head, final=whole)
     except UnicodeDecodeError:
         return False
     return True
@@ -125,10 +135,13 @@ def find_dialect(content: Content, separator: str | None) -> Dialect:
             break
         head = more
         chosen, records, lines = _split(head, separator, whole=content.size <= len(head))
-    names = [name.strip() for name in records[0]]
+    names = [name.strip() for name in records[0]] if records else []
+    if not any(names):
+        raise DataError(f"{content.name} has no names in its first line")
     if any(_CONTROL.search(name) for name in names):
         raise DataError(f"{content.name} is not a text table: its first line holds control characters")
     if len(records) < 2:
+        _check_text(head.decode("utf-8", errors="ignore"), chosen, content.name)
         raise DataError(f"{content.name} has a header but no rows")
     row_names = _have_row_names(names, records[1:])
     if row_names:
@@ -136,8 +149,21 @@ def find_dialect(content: Content, separator: str | None) -> Dialect:
     start = 0
     for _ in range(lines):
         start = head.find(b"\n", start) + 1
-    crlf = head[max(start - 2, 0) : start] == b"\r\n"
-    return Dialect(chosen, names, lines, start, records[1:], 2 if crlf else 1, b'"' in head[start:], row_names)
+    return Dialect(chosen, names, lines, start, records[1:], row_names)
+
+
+def check_header(content: Content, dialect: Dialect) -> None:
+    """Refuse names whose quotes or line ends make no sense."""
+    header = content.first(dialect.start)
+    if b'"' in header or b"\r" in header:
+        _check_text(header.decode("utf-8-sig"), dialect.separator, content.name)
+
+
+def _check_text(text: str, separator: str, name: str) -> None:
+    fault = find_fault(close_up(text, separator), separator)
+    if fault is not None:
+        place = f"{name}, line {fault.line:,}, column {fault.column:,}"
+        raise DataError(f"{place}: malformed quotes or line ends: {fault.why}")
 
 
 def _have_row_names(names: Sequence[str], records: Sequence[Sequence[str]]) -> bool:
@@ -150,7 +176,7 @@ def _split(head: bytes, separator: str | None, *, whole: bool) -> tuple[str, lis
     """Return the separator that fits best, the first records, and the number of lines up to the header's end."""
     text = head.decode("utf-8", errors="ignore").removeprefix("\ufeff")
     stated = _STATED.match(text)
-    candidates = separator or (stated[1] if stated else _SEPARATORS)
+    candidates = separator or (stated[2] if stated else _SEPARATORS)
     parsed = [_parse(text[stated.end() if stated else 0 :], candidate, whole=whole) for candidate in candidates]
     best = max(range(len(parsed)), key=lambda i: _consistency(parsed[i][0]))
     records, lines = parsed[best]
@@ -185,11 +211,11 @@ def _parse(text: str, separator: str, *, whole: bool) -> tuple[list[list[str]], 
 
 def _consistency(records: list[list[str]]) -> tuple[bool, float, int]:
     """Prefer separators that split the header, and every record alike; then those that split more."""
-    width = len(records[0])
+    width = len(records[0]) if records else 0
     alike = sum(len(record) == width for record in records)
     if width > 1:  # row names may lack a name
         alike = max(alike, 1 + sum(len(record) == width + 1 for record in records))
-    return width > 1, alike / len(records), width
+    return width > 1, alike / max(len(records), 1), width
 
 
 # Blanks -------------------------------------------------------------------------------------------------------------

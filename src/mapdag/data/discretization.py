@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from mapdag.checks import check_whole
 from mapdag.data.codings import Coding
 from mapdag.data.cuts import Cuts, edges_of_splits, hartemink_splits, interval_edges, quantile_splits
 from mapdag.data.judgement import judge
+from mapdag.data.labels import MAX_LEVELS
 from mapdag.data.levels import Coded, Continuous, interpret
 from mapdag.data.meanings import ReadOptions, texts_for_missing
 from mapdag.data.problems import Problems, unknown_names
@@ -33,7 +35,8 @@ Discretization: TypeAlias = "str | Mapping[str, _Way] | Cuts"
 _OTHERS = "*"
 
 _METHODS = ("quantile", "interval", "hartemink")
-_NOTATION = re.compile(r"\s*(\w+)\s*(?:\(\s*(\d+)\s*\))?\s*")
+_NOTATION = re.compile(r"\s*(\w+)\s*(?:\(\s*([0-9]+)\s*\))?\s*")
+_DIGITS = 18
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,10 @@ class Method:
             raise ParameterError(f"discretize must be one of {', '.join(map(repr, _METHODS))}, got {self.name!r}")
         if not _is_count(self.bins) or self.bins < 2:
             raise ParameterError(f"bins must be at least 2, got {self.bins!r}")
-        if not _is_count(self.initial_bins) or (self.name == "hartemink" and self.initial_bins <= self.bins):
+        for name, value in (("bins", self.bins), ("initial_bins", self.initial_bins)):
+            if check_whole(name, value) > MAX_LEVELS:
+                raise ParameterError(f"{name} must be at most {MAX_LEVELS:,}, got {value:,}")
+        if self.name == "hartemink" and self.initial_bins <= self.bins:
             raise ParameterError(f"initial_bins must be more than bins ({self.bins}), got {self.initial_bins!r}")
 
 
@@ -126,6 +132,10 @@ def _method(notation: str) -> Method:
     parts = _NOTATION.fullmatch(notation)
     if parts is None:
         raise ParameterError(f'discretize must read like "quantile" or "quantile(4)", got {notation!r}')
+    if parts[2] is not None and len(parts[2]) > _DIGITS:
+        raise ParameterError(
+            f"discretize: bins must be at most {MAX_LEVELS:,}, got a number of {len(parts[2]):,} digits"
+        )
     return Method(parts[1]) if parts[2] is None else Method(parts[1], int(parts[2]))
 
 

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -32,9 +35,10 @@ LevelsLike: TypeAlias = "Mapping[str, Sequence[Any] | int] | Sequence[Sequence[A
 #: One contiguous row of codes per variable.
 Codes: TypeAlias = "NDArray[np.unsignedinteger[Any]]"
 
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+(?:,(\d+))?", re.ASCII)
 _THOUSANDS = 3  # digits in a group
+_DIGITS = 4000  # Python reads and writes whole numbers up to some more than that
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
 _WHOLE = re.compile(r"(-?(?:0|[1-9]\d*))\.0*", re.ASCII)
 _PLAIN = re.compile(r"[+-]?(?:0|[1-9]\d*)?(?:\.\d*)?(?:[eE][+-]?\d+)?", re.ASCII)
@@ -61,7 +65,10 @@ def text_of(value: Any) -> str:
         value = float(str(value)) if isinstance(value, np.floating) else value.item()
     if isinstance(value, float) and math.isfinite(value) and value == int(value):
         return str(int(value))
-    return str(value)
+    try:
+        return str(value)
+    except ValueError as error:  # Python's limit for whole numbers
+        raise DataError(f"a value cannot be written as a label: {error}") from None
 
 
 def texts_of(numbers: NDArray[Any]) -> list[str]:
@@ -77,7 +84,7 @@ def ordered(labels: Iterable[str]) -> list[str]:
     """
     distinct = sorted(set(labels))
     if all(_INTEGER.fullmatch(label) for label in distinct):
-        return sorted(distinct, key=int)
+        return sorted(distinct, key=int if max(map(len, distinct), default=0) < _DIGITS else Decimal)
     if all(_NUMBER.fullmatch(label) for label in distinct):
         return sorted(distinct, key=float)
     return distinct
@@ -222,12 +229,13 @@ def label_list(labels: Sequence[Any] | int, name: str) -> tuple[str, ...]:
     if isinstance(labels, bool | str) or not (isinstance(labels, int | np.integer) or hasattr(labels, "__iter__")):
         raise DataError(f"levels of {name!r} must be a list of labels or their number, got {labels!r}")
     if isinstance(labels, int | np.integer):
-        labels = range(int(labels))
-    texts = tuple(text_of(label) for label in labels)
+        labels = range(min(max(int(labels), 0), sys.maxsize))
+    texts = tuple(text_of(label) for label in islice(labels, MAX_LEVELS + 1))
     if not texts:
         raise DataError(f"levels of {name!r}: at least one is needed")
     if len(texts) > MAX_LEVELS:
-        raise DataError(f"levels of {name!r}: {len(texts):,} are declared, at most {MAX_LEVELS:,} are possible")
+        declared = f"{len(labels):,}" if hasattr(labels, "__len__") else "more"
+        raise DataError(f"levels of {name!r}: {declared} are declared, at most {MAX_LEVELS:,} are possible")
     if len(set(texts)) < len(texts):
         twice = [label for label, count in Counter(texts).items() if count > 1]
         raise DataError(f"levels of {name!r}: {listed(twice)} are declared more than once")

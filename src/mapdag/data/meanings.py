@@ -94,7 +94,7 @@ def meanings_of(column: Column, options: ReadOptions, declared: Sequence[str] | 
         if label is None:
             meanings.append(None)
             continue
-        text = _bare(label)
+        text = label.strip()
         exact = match(label)
         code = match(text) if exact is None else exact
         if declared is not None and code is not None:
@@ -108,14 +108,6 @@ def codes_by_position(column: Column, levels: Sequence[str]) -> NDArray[np.intp]
     """Return the code of the level that every position stands for; `MISSING_CODE`, or `NO_LEVEL` for anything else."""
     known: dict[str | None, int] = {None: MISSING_CODE, **{label: code for code, label in enumerate(levels)}}
     return np.array([known.get(text, NO_LEVEL) for text in meanings_of(column, ReadOptions(), levels)], dtype=np.intp)
-
-
-def _bare(label: str) -> str:
-    """Take off what is around a label: blanks, and quotes that came after a blank in a text file."""
-    text = label.strip()
-    if label[:1].isspace() and len(text) > 1 and text[0] == text[-1] == '"':
-        text = text[1:-1].replace('""', '"').strip()
-    return text
 
 
 def no_level(label: str, options: ReadOptions) -> bool:

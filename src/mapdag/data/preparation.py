@@ -16,7 +16,7 @@ import numpy as np
 
 from mapdag.data.codings import interval_levels
 from mapdag.data.columns import Column
-from mapdag.data.content import located
+from mapdag.data.content import DAMAGED, GZIP, located
 from mapdag.data.dataset import Dataset
 from mapdag.data.discretization import Discretizer, cut
 from mapdag.data.labels import MAX_LEVELS, code_dtype, declared_levels
@@ -131,7 +131,7 @@ def prepare(source: Any, **asked: Unpack[ReadingOptions]) -> Prepared:
 def _check(asked: ReadingOptions) -> None:
     """Refuse options that can be seen to be wrong without looking at the table."""
     missing, most = asked.get("missing", "error"), asked.get("max_levels")
-    if missing not in {"error", "drop", "level", "keep"}:
+    if missing not in ("error", "drop", "level", "keep"):
         raise ParameterError(f'missing must be "error", "drop", "level" or "keep", got {missing!r}')
     if most is not None and not (isinstance(most, int | np.integer) and 2 <= most <= MAX_LEVELS):
         raise ParameterError(f"max_levels must be between 2 and {MAX_LEVELS:,}, got {most!r}")
@@ -188,12 +188,16 @@ def declared_in(levels: Any, like: Any, names: list[str]) -> dict[str, tuple[str
 def _from_json(path: str | os.PathLike[str]) -> Any:
     try:
         content = located(path).read_bytes()
-        if content.startswith(b"\x1f\x8b"):
+    except (OSError, ValueError) as error:  # a path with a null character is a ValueError
+        raise DataError(f"levels: {os.fspath(path)}: {getattr(error, 'strerror', None) or error}") from error
+    try:
+        if content.startswith(GZIP):
             content = gzip.decompress(content)
+    except DAMAGED as error:
+        raise DataError(f"levels: {os.fspath(path)}: cannot be decompressed: {error}") from error
+    try:
         found = json.loads(content.decode("utf-8-sig"))
-    except OSError as error:
-        raise DataError(f"levels: {os.fspath(path)}: {error.strerror or error}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DataError(f"levels: {os.fspath(path)} is not JSON: {error}") from error
     if not isinstance(found, dict):
         raise DataError(f"levels: {os.fspath(path)} must hold an object, column name -> list of labels")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from mapdag.errors import DataError, MapdagWarning, Setting
-from mapdag.wording import named, shortened
+from mapdag.wording import named, near, shortened
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -67,7 +66,7 @@ def unknown_names(unknown: Sequence[str], known: Sequence[str], what: str) -> Da
     """Return the error for names that are not columns, with the closest ones."""
     parts = []
     for name in unknown[:_SHOWN_COLUMNS]:
-        close = difflib.get_close_matches(name, known, n=3, cutoff=0.6)
+        close = near(name, known, 3)
         folded = [other for other in known if other.casefold().strip() == name.casefold().strip()]
         guesses = list(dict.fromkeys(folded + close))
         parts.append(f"{name!r}" + (f" (did you mean {' or '.join(map(repr, guesses))}?)" if guesses else ""))

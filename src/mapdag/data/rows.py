@@ -91,7 +91,10 @@ def check_weights(weights: Any, n_rows: int, what: str = "weights") -> Weights:
 
 def _as_numbers(weights: Any) -> NDArray[Any]:
     """Return an array; numbers that came as Python objects (integers beyond 64 bits do) become floats."""
-    array = np.asarray(weights)
+    try:
+        array = np.asarray(weights)
+    except ValueError:  # lists of different lengths in it
+        raise DataError(f"weights must be one number per row, got {type(weights).__name__} of several shapes") from None
     if array.dtype.kind != "O" or not all(isinstance(weight, numbers.Real) for weight in array.flat):
         return array
     try:

@@ -17,10 +17,10 @@ import numpy as np
 
 from mapdag.data.codings import TEXT
 from mapdag.data.columns import Column, from_any, from_pandas, from_polars, is_a
-from mapdag.data.content import HEAD, Content, open_content
+from mapdag.data.content import HEAD, Content, failures, open_content
 from mapdag.data.dataset import Dataset
 from mapdag.data.problems import Problems, listed, unknown_names
-from mapdag.errors import DataError
+from mapdag.errors import DataError, ParameterError
 from mapdag.notices import warn
 
 if TYPE_CHECKING:
@@ -78,6 +78,8 @@ def open_source(source: Any, separator: str | None = None, encoding: str | None 
 
 def names_in(drop: str | Iterable[str]) -> list[str]:
     """Return the columns that are to be left out."""
+    if not isinstance(drop, Iterable):
+        raise ParameterError(f"drop must be a column or a list of columns, got {drop!r}")
     return [drop] if isinstance(drop, str) else [str(name) for name in drop]
 
 
@@ -224,7 +226,7 @@ def _from_stream(source: Any) -> Source:
         if pa is not None:
             table = pa.RecordBatchReader.from_stream(source).read_all()
         frame = pl.DataFrame(source if table is None else table.to_reader())
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError) as error:
+    except failures() as error:
         raise DataError(f"the Arrow table cannot be read: {error}") from error
     if table is None:
         _warn_of_lost_levels("the Arrow table", frame)
@@ -242,9 +244,10 @@ def _from_columnar(content: Content) -> Source:
         else:  # from memory: mapping a file would keep it open, and complains about compressed ones
             read = pl.read_ipc if content.format == "ipc" else pl.read_ipc_stream
             frame = read(io.BytesIO(content.load()))
-    except (pl.exceptions.PolarsError, OSError) as error:
+        declared = levels_in_file(content, frame)
+    except failures() as error:
         raise DataError(f"{content.name}: cannot be read as {content.format}: {error}") from error
-    source = _from_frame(frame, levels_in_file(content, frame))
+    source = _from_frame(frame, declared)
     source.called = content.name
     return source
 

@@ -33,6 +33,7 @@ _KEYWORDS = frozenset({"strict", "graph", "digraph", "node", "edge", "subgraph"}
 _IDENTIFIERS = frozenset({"quoted", "numeral", "word", "html"})
 _CLOSED = (("/*", "comment"), ('"', "quoted string"), ("<", "HTML-like string"))
 _DEEPEST = 100
+_MOST_ARROWS = 1_000_000  # a few letters may stand for very many
 
 
 def render(nodes: Iterable[str], arcs: Iterable[Arc], edges: Iterable[Arc] = ()) -> str:
@@ -187,6 +188,9 @@ class _Reader:
             direction = self._attributes() or direction
         nodes = [node for end in ends for node in end]
         self.nodes.update(dict.fromkeys(nodes))
+        so_far = len(self.arcs) + len(self.edges)
+        if so_far + sum(len(left) * len(right) for left, right in pairwise(ends)) > _MOST_ARROWS:
+            self._fail(f"more than {_MOST_ARROWS:,} arrows", start)
         pairs = [(a, b) for left, right in pairwise(ends) for a in left for b in right]
         if self._link == "--" or direction == "none":
             self.edges += pairs

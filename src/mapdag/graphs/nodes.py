@@ -9,13 +9,17 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from mapdag.errors import GraphError
+from mapdag.errors import CapacityError, GraphError
 from mapdag.graphs.masks import mask_of, members
+from mapdag.wording import near
 
 Arc = tuple[str, str]
 """An arc `(from, to)`, or an edge `(a, b)`, as users write it."""
 
 _SHOWN = 5
+
+MAX_NODES = 2**15
+"""The most nodes of a graph: the sets of parents, one bit for each node, then take 128 MiB."""
 
 
 class NodeIndex:
@@ -48,6 +52,8 @@ class NodeIndex:
                 raise GraphError(f"a node name must not be empty (node number {len(positions) + 1} is)")
             if name in positions:
                 raise GraphError(f"node names must be unique, got {name!r} twice")
+            if len(positions) == MAX_NODES:
+                raise CapacityError(f"a graph has at most {MAX_NODES:,} nodes")
             positions[str(name)] = len(positions)
         self.names = tuple(positions)
         self._positions = positions
@@ -121,11 +127,9 @@ class NodeIndex:
 
     def _hint(self, name: object) -> str:
         """Return what to append to "unknown node": near misses, or the first few names."""
-        import difflib
-
-        near = difflib.get_close_matches(name, self.names, n=3) if isinstance(name, str) else []
-        if near:
-            return f"; did you mean {' or '.join(map(repr, near))}?"
+        guesses = near(name, self.names, 3)
+        if guesses:
+            return f"; did you mean {' or '.join(map(repr, guesses))}?"
         return f"; the nodes are {listed(self.names)}"
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 
+from mapdag.data.quoting import Fault, close_up, find_fault
 from mapdag.errors import FormatError, GraphError
 from mapdag.graphs import DAG
 from mapdag.graphs.nodes import Arc, first_appearance
@@ -60,7 +61,7 @@ def parse_arcs(text: str, source: str = "CSV text") -> tuple[list[str], list[Arc
     >>> parse_arcs("from,to,strength\nA,B,0.9\nB,A,0.4\nC,,\n")
     (['A', 'B', 'C'], [('A', 'B'), ('B', 'A')])
     """
-    reader = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True)
+    reader = csv.reader(io.StringIO(close_up(text, ","), newline=""), skipinitialspace=True, strict=True)
     nodes: dict[str, None] = {}
     arcs: list[Arc] = []
     try:
@@ -82,5 +83,6 @@ def parse_arcs(text: str, source: str = "CSV text") -> tuple[list[str], list[Arc
             if ends[1]:
                 arcs.append(ends)
     except csv.Error as error:
-        raise FormatError(f"not CSV: {error}", source, reader.line_num) from error
+        fault = find_fault(text, ",") or Fault(reader.line_num, 1, str(error))
+        raise FormatError(f"not CSV: {fault.why}", source, fault.line, fault.column) from error
     return list(nodes), arcs

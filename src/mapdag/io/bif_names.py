@@ -15,12 +15,16 @@ from mapdag.io.portable import Alphabet
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-QUOTED = r'"(?:[^"\\\n]|\\.)*"'
+# Patterns here and in `bif_scanner` have no two neighbouring parts that match the same characters, and no two ways to
+# match the same text: so the time to find that one does not match follows the length of the text, not its square.
+
+QUOTED = r'"[^"\\\n]*(?:\\[^\n][^"\\\n]*)*"'
 """The pattern of a quoted name."""
 
 _WHOLE = re.compile(QUOTED)
-_BY_COMMAS = re.compile(rf"\s*({QUOTED}|[^,]*?)\s*(,|$)")
-_BY_COMMAS_OR_BARS = re.compile(rf"\s*({QUOTED}|[^,|]*?)\s*([,|]|$)")
+_BY_COMMAS = re.compile(rf"\s*({QUOTED}\s*|[^,]*)(,|$)")
+_BY_COMMAS_OR_BARS = re.compile(rf"\s*({QUOTED}\s*|[^,|]*)([,|]|$)")
+_BORDERS = re.compile(r"[, \t\r\n]|$")
 _BY_BLANKS = re.compile(rf"{QUOTED}|[^\s,]+")
 _BRACKETS = re.compile(r"[(\[]|[)\]]|,")
 _ESCAPE = re.compile(r'\\(["\\])')
@@ -112,7 +116,7 @@ def _tokens(pattern: re.Pattern[str], text: str) -> list[str]:
     """Split by separators, which do not count inside quotation marks; one at the end is allowed."""
     items = []
     for match in pattern.finditer(text.strip()):
-        items.append(match[1])
+        items.append(match[1].rstrip())
         if not match[2]:
             break
     while items and not items[-1]:
@@ -138,12 +142,23 @@ def _by_outer_commas(text: str) -> list[str]:
 
 def _by_known(text: str, levels: Sequence[Collection[str]]) -> list[str]:
     """Find labels one after the other, the longest first; nothing where they do not fit."""
-    text = text.lstrip(" \t\r\n,")
-    if not levels:
-        return []
-    for label in sorted(levels[0], key=len, reverse=True):
-        if text.startswith(label) and (len(text) == len(label) or text[len(label)] in ", \t\r\n"):
-            rest = _by_known(text[len(label) :], levels[1:])
-            if len(rest) == len(levels) - 1 and (rest or not text[len(label) :].strip(" \t\r\n,")):
-                return [label, *rest]
-    return []
+    longest = [max(map(len, labels), default=0) for labels in levels]
+    dead: set[tuple[int, int]] = set()  # where so many labels were found, and the others were not
+
+    def rest_from(place: int, found: int) -> list[str] | None:
+        while place < len(text) and text[place] in ", \t\r\n":
+            place += 1
+        if found == len(levels):
+            return [] if place == len(text) else None
+        if (place, found) in dead:
+            return None
+        ends = [match.start() for match in _BORDERS.finditer(text, place, place + longest[found] + 1)]
+        for end in reversed([end for end in ends if end == len(text) or end < place + longest[found] + 1]):
+            if text[place:end] in levels[found]:
+                rest = rest_from(end, found + 1)
+                if rest is not None:
+                    return [text[place:end], *rest]
+        dead.add((place, found))
+        return None
+
+    return rest_from(0, 0) or []

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -89,10 +90,10 @@ class _Builder:
     def _members(self, block: Block) -> list[str]:
         """Return the node of a probability block and its parents."""
         names = split_family(block.header, self._levels)
-        for name in names:
+        for name, times in Counter(names).items():
             if name not in self._levels:
                 self._file.fail(block.position, f"the variable {name!r} is not declared")
-            if names.count(name) > 1:
+            if times > 1:
                 self._file.fail(block.position, f"{name!r} occurs twice in ({block.header.strip()})")
         if not names:
             self._file.fail(block.position, "there is no node between the parentheses")

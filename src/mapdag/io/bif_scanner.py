@@ -6,25 +6,30 @@ What the blocks mean is for `bif_reader`, which knows all variables by then.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import NamedTuple, NoReturn
 
 from mapdag.graphs.text import error_at
 from mapdag.io.bif_names import QUOTED, split_labels, unquote
 
-_COMMENT = re.compile(rf"{QUOTED}|//[^\n]*|/\*.*?\*/|/\*", re.DOTALL)
+# A quote that is not closed goes on to the end of its line.
+_COMMENT = re.compile(rf"{QUOTED}?|//[^\n]*|/\*.*?\*/|/\*", re.DOTALL)
 _DIGITS = 20  # Python refuses to read whole numbers of some thousands
 _BLANKS = re.compile(r"\s*")
 _BLOCK = re.compile(r"(network|variable|probability)\b\s*", re.IGNORECASE)
-_NAME = re.compile(rf'({QUOTED}|[^{{"]*?)\s*\{{')
+_NAME = re.compile(rf'({QUOTED}\s*|[^{{"]*)\{{')
 _FAMILY = re.compile(rf'\(((?:{QUOTED}|[^{{"])*)\)\s*\{{')
-_PROPERTY = re.compile(rf"property\b(?:{QUOTED}|[^;])*?;", re.IGNORECASE)
+_PROPERTY = re.compile(r"property\b", re.IGNORECASE)
+_UP_TO_QUOTE = re.compile(r'[^;"]*')
+_QUOTED = re.compile(QUOTED)
+_UP_TO_END = re.compile(r"[^;\n]*")
 _TYPE = re.compile(rf'type\s+(\w+)\s*(?:\[\s*(\d+)\s*\]\s*)?\{{((?:{QUOTED}|[^}}"])*)\}}\s*;?', re.IGNORECASE)
 # The first two alternatives are one: the plain case, and labels with quotes or parentheses, where the last parenthesis
 # before the numbers is the closing one.
 _ENTRY = re.compile(
-    rf"""\( ([^()";]*) \) \s* ([^();"]*) ;
-    | \( ((?:{QUOTED}|[^;"])*) \) \s* ([^();"]*) ;
+    rf"""\( ([^()";]*) \) ([^();"]*) ;
+    | \( ((?:{QUOTED}|[^;"])*) \) ([^();"]*) ;
     | (table|default)\b ([^;]*) ;""",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -135,24 +140,43 @@ class Scanner:
 
     def _properties(self, position: int, expected: str) -> int:
         """Skip properties and the closing brace."""
-        position = self._skip(position)
-        while match := _PROPERTY.match(self.text, position):
-            position = self._skip(match.end())
+        position = self._after_properties(position)
         if not self.text.startswith("}", position):
             self._unexpected(position, expected)
         return position + 1
 
+    def _after_properties(self, position: int) -> int:
+        """Return the position after blanks and any properties."""
+        position = self._skip(position)
+        while match := _PROPERTY.match(self.text, position):
+            end = self._end_of_property(match.end())
+            if end < 0:
+                return position
+            position = self._skip(end)
+        return position
+
+    def _end_of_property(self, position: int) -> int:
+        """Return the position after the semicolon that ends a property, or -1; quotes not closed mean nothing."""
+        text = self.text
+        while True:
+            position = _UP_TO_QUOTE.match(text, position).end()  # type: ignore[union-attr]  # it matches nothing, too
+            if position == len(text):
+                return -1
+            if text[position] == ";":
+                return position + 1
+            closed = _QUOTED.match(text, position) or _UP_TO_END.match(text, position)
+            assert closed is not None
+            position = closed.end()
+
     def _scan_variable(self, position: int) -> int:
         """Read the block about a variable: its name, its levels and properties."""
         match = _NAME.match(self.text, position)
-        if match is None or not match[1]:
+        if match is None or not match[1].strip():
             self._unexpected(position, "the name of a variable and '{'")
         name = unquote(match[1])
         if name in self.levels:
             self.fail(position, f"the variable {name!r} is declared twice")
-        place = self._skip(match.end())
-        while skipped := _PROPERTY.match(self.text, place):
-            place = self._skip(skipped.end())
+        place = self._after_properties(match.end())
         match = _TYPE.match(self.text, place)
         if match is None:
             self._unexpected(place, f"'type discrete [ n ] {{ level, level }};' of the variable {name!r}")
@@ -176,7 +200,7 @@ class Scanner:
                 "labels with commas or blanks must be quoted",
             )
         if len(set(labels)) < len(labels):
-            twice = next(label for label in labels if labels.count(label) > 1)
+            twice = Counter(labels).most_common(1)[0][0]
             self.fail(match.start(3), f"the variable {name!r} lists its level {twice!r} twice")
         return tuple(labels)
 
@@ -192,10 +216,10 @@ class Scanner:
         while not self.text.startswith("}", position):
             match = entry(self.text, position)
             if match is None:
-                skipped = _PROPERTY.match(self.text, position)
-                if skipped is None:
+                after = self._after_properties(position)
+                if after == position:
                     self._unexpected(position, f"'(levels of the parents) probabilities;' or '}}' of ({block.header})")
-                position = self._skip(skipped.end())
+                position = after
                 continue
             plain, numbers, odd, odd_numbers, keyword, rest = match.groups()
             if plain is not None:

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from mapdag.data import Coding
 
 
+_MANY = 100  # the product of more numbers of levels than this is too long to be written
+
+
 @dataclass
 class Draft:
     """The parts of a network as a file has them.
@@ -78,9 +81,10 @@ class Draft:
     def shape(self, node: str, parents: Sequence[str]) -> tuple[int, ...]:
         """Return the shape of a table, if one of this size can be read."""
         shape = tuple(len(self.levels[name]) for name in (*parents, node))
-        if math.prod(shape) > MAX_ENTRIES or len(parents) > MAX_PARENTS:
+        entries = math.prod(shape[:_MANY])
+        if len(parents) > MAX_PARENTS or entries > MAX_ENTRIES:
             raise CapacityError(
-                f"{self.source}: the table of {node!r} has {len(parents)} parents and {math.prod(shape):,} entries; at "
+                f"{self.source}: the table of {node!r} has {len(parents)} parents and {entries:,} entries; at "
                 f"most {MAX_PARENTS} and {MAX_ENTRIES:,} are possible"
             )
         return shape

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from mapdag.graphs.text import error_at
-from mapdag.io.bif_names import BIF
+from mapdag.io.bif_names import BIF, QUOTED
 from mapdag.io.drafts import Draft
 from mapdag.io.notes import read_notes
 from mapdag.io.portable import Alphabet, Portable, portable
@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _RESERVED = frozenset({"net", "node", "potential", "states", "data", "class", "discrete", "continuous", "label"})
-_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|%[^\n]*|[{}()=;|]|[^\s{}()=;|"%]+')
+# A quote that is not closed goes on to the end of its line.
+_TOKEN = re.compile(rf'{QUOTED}|"[^\n]*|%[^\n]*|[{{}}()=;|]|[^\s{{}}()=;|"%]+')
+
+_CLOSED = re.compile(QUOTED)
 
 #: Identifiers; labels, which are quoted, as in BIF. pgmpy (1.1) finds a "node " within "unode ".
 NET = Alphabet(
@@ -103,6 +106,9 @@ class _File:
     def __init__(self, text: str, source: str) -> None:
         self._text, self._source, self._ends = text, source, [end.start() for end in re.finditer("\n", text)]
         found = [_Token(match.group(), match.start()) for match in _TOKEN.finditer(text)]
+        for token in found:
+            if token.text.startswith('"') and not _CLOSED.fullmatch(token.text):
+                self.fail(token, "this quote is not closed on its line")
         self.comments = [token.text[1:] for token in found if token.text.startswith("%")]
         self._tokens = iter([token for token in found if not token.text.startswith("%")])
 

@@ -84,10 +84,14 @@ def read_uai(text: str, source: str = "UAI text", *, tolerance: float = TOLERANC
     if kind.upper() != "BAYES":
         tokens.fail(f"only networks of kind BAYES can be read, got {kind!r}")
     draft = Draft(source, notes=read_notes(_COMMENT.findall(text), source))
+    left = len(text)
     for i in range(tokens.count("the number of variables")):
         size = tokens.count(f"the number of levels of X{i}")
         if size > MAX_LEVELS:
             tokens.fail(f"X{i} has {size:,} levels; at most {MAX_LEVELS:,} are possible")
+        left -= size  # each has a probability of its own
+        if left < 0:
+            tokens.fail("more levels are declared than the file has numbers: it seems to be cut off")
         draft.declare(f"X{i}", [str(code) for code in range(size)], tokens.line)
     names = list(draft.levels)
     scopes = []

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from mapdag.data import Dataset, as_dataset, read
+from mapdag.data.content import as_bytes, failures, is_pipe
 from mapdag.data.meanings import MISSING_LEVELS
 from mapdag.data.problems import listed
 from mapdag.data.source import open_source
@@ -179,17 +180,15 @@ def _refuse_missing(nodes: Sequence[str], columns: Sequence[str]) -> None:
 def readable_again(data: Any) -> Any:
     """Return the table in a form that can be read as often as needed: what is open, or a pipe, is taken in now."""
     if isinstance(data, str | os.PathLike):
-        path = Path(data)
-        return path.read_bytes() if path.exists() and not path.is_file() and not path.is_dir() else data
+        return Path(data).read_bytes() if is_pipe(data) else data
     if callable(getattr(data, "read", None)):
-        content = data.read()
-        return content.encode() if isinstance(content, str) else content
+        return as_bytes(data.read(), str(getattr(data, "name", "the data")))
     if hasattr(data, "__arrow_c_stream__") and not hasattr(data, "columns") and type(data).__name__ != "Series":
         import polars as pl
 
         try:
             return pl.DataFrame(data)
-        except pl.exceptions.PolarsError as error:
+        except failures() as error:
             raise DataError(f"the Arrow table cannot be read: {error}") from error
     return data
 

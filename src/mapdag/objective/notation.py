@@ -10,7 +10,6 @@ import inspect
 import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
@@ -19,6 +18,7 @@ from mapdag.errors import NotationError, ParameterError
 from mapdag.priors import CS, MU, VSP, LogLinear, MaxParents, Support, U
 from mapdag.scores import AIC, BD, BDJ, BIC, K2, NAL, PNAL, BDeu, BDs, LogLik, eBIC, fNML, qNML
 from mapdag.vocabulary import score_hint
+from mapdag.wording import near
 
 PRIORS: Mapping[str, Callable[..., Prior]] = MappingProxyType(
     {kind.__name__: kind for kind in (U, MU, VSP, CS, LogLinear, MaxParents, Support)}
@@ -31,7 +31,8 @@ DEFAULT = Support() + MU(c=1) + BDs(alpha=1)
 #: What an objective may be given as.
 Goal: TypeAlias = "str | Objective | Likelihood"
 
-_QUOTED = r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'"  # a text in quotes, in which all is as it stands
+# A text in quotes, in which all is as it stands; one that is not closed goes on to the end.
+_QUOTED = r"\"[^\"\\]*(?:\\.[^\"\\]*)*(?:\"|\\?\Z)|'[^'\\]*(?:\\.[^'\\]*)*(?:'|\\?\Z)"
 _EXPECTED = f"expected a prior ({', '.join(PRIORS)}) or a likelihood ({', '.join(LIKELIHOODS)})"
 
 
@@ -83,7 +84,7 @@ class _Reader:
 
     def objective(self) -> Objective:
         """Add up the terms."""
-        for word in re.finditer(r"[A-Za-z]\w*(-\w+)+", re.sub(_QUOTED, "", self.line)):
+        for word in re.finditer(r"\b[A-Za-z]\w*(-\w+)+", re.sub(_QUOTED, "", self.line)):
             if score_hint(word[0]):  # "bic-d" would be a difference
                 told = f"no likelihood is called {word[0]!r}{score_hint(word[0])}"
                 raise self._error(told, self.line.index(word[0]))
@@ -134,9 +135,9 @@ class _Reader:
         known: dict[str, Callable[..., Prior | Likelihood]] = {**PRIORS, **LIKELIHOODS}
         names = {name.lower(): name for name in known}
         if called.id.lower() not in names:
-            close = get_close_matches(called.id.lower(), names, n=1)
-            near = f"; did you mean {names[close[0]]}?" if close else "."
-            hint = f"{score_hint(called.id)}." if score_hint(called.id) else near
+            close = near(called.id.lower(), names)
+            guess = f"; did you mean {names[close[0]]}?" if close else "."
+            hint = f"{score_hint(called.id)}." if score_hint(called.id) else guess
             every = f"Priors: {', '.join(PRIORS)}. Likelihoods: {', '.join(LIKELIHOODS)}"
             raise self._error(f"no prior or likelihood is called {called.id!r}{hint} {every}", node)
         name = names[called.id.lower()]

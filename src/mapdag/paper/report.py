@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mapdag.io.files import write_text
 from mapdag.paper.claims import RESAMPLES, Finding, measure_claims, render_claims, tally
 from mapdag.paper.misprint import Supposed, render_supposed, suppose
 from mapdag.paper.tables import make_tables
@@ -123,7 +124,7 @@ def write_report(report: Report, out: str | Path) -> list[Path]:
     files["summary.json"] = json.dumps(summarise(report), indent=1) + "\n"
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, encoding="utf-8")
+        write_text(folder / name, text)
     return [folder / name for name in files]
 
 

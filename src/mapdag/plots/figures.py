@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mapdag.errors import MissingExtraError
+from mapdag.io.files import write_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -91,6 +93,7 @@ def save(
     for suffix in formats:
         target = Path(f"{os.fspath(path)}.{suffix}")
         with style():
-            figure.savefig(target, metadata={"Date": None} if suffix == "svg" else {"Software": None})
+            metadata = {"Date": None} if suffix == "svg" else {"Software": None}
+            write_file(target, partial(figure.savefig, format=suffix, metadata=metadata))
         written.append(target)
     return tuple(written)

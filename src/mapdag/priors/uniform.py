@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
+_TINY = 1e-300
+
+
 @dataclass(frozen=True, repr=False)
 class U(Prior):
     """Uniform prior over DAGs: the log prior is 0 for every graph."""
@@ -94,7 +97,15 @@ class MU(Prior):
     def log_odds(self, nodes: Sequence[str]) -> Floats:
         """log(beta/2) - log(1 - beta) for every arc."""
         beta = self.beta_for(len(nodes))
-        return same_odds(math.log(beta / 2) - math.log1p(-beta), nodes)
+        half = math.log(beta / 2) if beta > _TINY else self._log_half(len(nodes))
+        return same_odds(half - math.log1p(-beta), nodes)
+
+    def _log_half(self, n_nodes: int) -> float:
+        """Log of half of a beta that is too small for a number."""
+        if self.c is None:
+            assert self.beta is not None
+            return math.log(self.beta) - math.log(2)
+        return math.log(self.c) - math.log(n_nodes - 1)
 
     def constant(self, nodes: Sequence[str]) -> float:
         """log(1 - beta) for every pair."""

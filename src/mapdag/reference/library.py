@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ from mapdag.errors import ParameterError
 from mapdag.io.bif_reader import read_bif
 from mapdag.io.files import decode
 from mapdag.reference.catalogue import DATA, catalogue
+from mapdag.wording import near
 
 if TYPE_CHECKING:
     from mapdag.networks import BayesianNetwork
@@ -34,8 +34,8 @@ def network(name: str) -> BayesianNetwork:
     names = [entry.name for entry in catalogue()]
     wanted = name.lower().strip() if isinstance(name, str) else name
     if wanted not in names:
-        near = difflib.get_close_matches(wanted, names, n=3) if isinstance(wanted, str) else []
-        hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"there are {', '.join(names)}"
+        guesses = near(wanted, names, 3)
+        hint = f"did you mean {' or '.join(map(repr, guesses))}?" if guesses else f"there are {', '.join(names)}"
         raise ParameterError(f"there is no network {name!r}; {hint}")
     return _load(wanted)
 

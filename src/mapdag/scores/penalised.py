@@ -9,9 +9,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from mapdag.checks import check_positive
+from mapdag.checks import check_number, check_positive
 from mapdag.contracts import Likelihood, Recipe, write
-from mapdag.errors import ParameterError
 from mapdag.scores.fixed import Fixed
 
 
@@ -66,9 +65,7 @@ class eBIC(Likelihood):  # noqa: N801 - its name in the literature
     score_equivalent = True
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.gamma, (int, float)) and 0 <= self.gamma < math.inf):
-            raise ParameterError(f"gamma must be a number of at least 0, got {self.gamma!r}")
-        object.__setattr__(self, "gamma", float(self.gamma))
+        object.__setattr__(self, "gamma", check_number("gamma", self.gamma, least=0))
 
     def recipe(self, total: float, n_nodes: int) -> Recipe:
         """The BIC's penalty, and the price of each parent."""

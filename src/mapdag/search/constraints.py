@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from mapdag.checks import check_whole
 from mapdag.errors import CycleError, GraphError, ParameterError
 from mapdag.graphs import DAG
+from mapdag.wording import near
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -164,7 +164,7 @@ def _oriented(dag: DAG, pairs: Sequence[tuple[int, int]], rules: Rules) -> DAG |
 def _place(arc: tuple[str, str], index: dict[str, int], what: str) -> tuple[int, int]:
     for name in arc:
         if name not in index:
-            close = get_close_matches(name, index, n=1)
+            close = near(name, index)
             hint = f"; did you mean {close[0]!r}?" if close else ""
             raise GraphError(f"the {what} arc {arc[0]} -> {arc[1]} speaks of {name!r}, which is not a column{hint}")
     if arc[0] == arc[1]:
@@ -178,7 +178,7 @@ def _against_time(tiers: Sequence[Sequence[str]], index: dict[str, int]) -> Iter
     for tier, names in enumerate(tiers):
         for name in names:
             if name not in index:
-                close = get_close_matches(name, index, n=1)
+                close = near(name, index)
                 hint = f"; did you mean {close[0]!r}?" if close else ""
                 raise GraphError(f"tier {tier + 1} has {name!r}, which is not a column{hint}")
             if name in seen:

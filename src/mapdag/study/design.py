@@ -19,6 +19,7 @@ from mapdag.study.goals import canonical
 
 Columns = Literal["file", "shuffled"]
 
+_DIGITS = 15  # of a number of rows
 _FEW = 3  # networks, sizes and replicates of a shortened design
 
 
@@ -59,7 +60,12 @@ class Search:
         options = dict(given)
         name = options.pop("search", None)
         label = options.pop("label", name or "default")
-        return cls(str(label), name, tuple(sorted(options.items())))
+        if not isinstance(name, str | None) or not isinstance(label, str):
+            raise ParameterError(f"search and label of a search must be texts, got {name!r} and {label!r}")
+        odd = next((key for key, value in options.items() if not isinstance(value, str | int | float | None)), None)
+        if odd is not None:
+            raise ParameterError(f"{odd} of the search {label!r} must be a number or a text, got {options[odd]!r}")
+        return cls(label, name, tuple(sorted(options.items())))
 
 
 @dataclass(frozen=True)
@@ -246,7 +252,7 @@ def size_key(size: str | float) -> str:
     """
     text = str(size).replace(" ", "")
     rows = text[2:] if text.startswith("n=") else ""
-    if rows.isdigit() and int(rows) > 0:
+    if rows.isascii() and rows.isdecimal() and len(rows) <= _DIGITS and int(rows) > 0:
         return f"n={int(rows)}"
     try:
         number = float(text)
@@ -304,13 +310,13 @@ def read_design(source: str | Path | Design, *, seed: int | None = None) -> Desi
 def _from_toml(path: Path) -> Design:
     try:
         text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is not text"
         raise FileError(f"{path}: a design is 'paper', 'quick' or a TOML file; {reason}") from None
     toml = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     try:
         values = toml.loads(text)
-    except toml.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # not TOML, numbers of thousands of digits, brackets within brackets
         raise FormatError(str(error), str(path)) from None
     return design_from(values, default_name=path.stem)
 
@@ -333,19 +339,36 @@ def design_from(values: Mapping[str, Any], *, default_name: str = "study") -> De
     if "arms" in values and ("columns" in values or "searches" in values):
         raise ParameterError("a design says arms, or columns and searches that are all combined, not both")
     if "arms" in values:
-        arms = [
-            Arm(arm["columns"], Search.make(arm["search"]), tuple(arm.get("objectives", ()))) for arm in values["arms"]
-        ]
+        arms = [_arm(arm) for arm in _listed(values, "arms")]
     else:
-        searches = [Search.make(each) for each in values.get("searches", ["hc"])]
-        arms = [Arm(columns, each) for columns in values.get("columns", ["file"]) for each in searches]
+        searches = [Search.make(each) for each in _listed(values, "searches", "hc")]
+        arms = [Arm(columns, each) for columns in _listed(values, "columns", "file") for each in searches]
     options = {key: values[key] for key in ("seed", "test_rows") if key in values}
     return Design(
         name=str(values.get("name", default_name)),
-        networks=tuple(map(str, values["networks"])),
-        sizes=tuple(map(str, (*values.get("ratios", ()), *values.get("sizes", ())))),
+        networks=tuple(map(str, _listed(values, "networks"))),
+        sizes=tuple(map(str, (*_listed(values, "ratios"), *_listed(values, "sizes")))),
         replicates=values.get("replicates", 1),
-        objectives=tuple(values["objectives"]),
+        objectives=tuple(_listed(values, "objectives")),
         arms=tuple(arms),
         **options,
     )
+
+
+def _listed(values: Mapping[str, Any], key: str, *default: Any) -> Sequence[Any]:
+    """Return a value that must be a list, or what is taken where there is none."""
+    found = values.get(key, default)
+    if not isinstance(found, list | tuple):
+        raise ParameterError(f"{key} of a design must be a list, got {found!r}")
+    return found
+
+
+def _arm(values: Any) -> Arm:
+    """Read an arm: columns, search, and objectives of its own if it has any."""
+    if not isinstance(values, Mapping) or not {"columns", "search"} <= set(values) <= {
+        "columns",
+        "search",
+        "objectives",
+    }:
+        raise ParameterError(f"an arm must be a table with columns, search and possibly objectives, got {values!r}")
+    return Arm(values["columns"], Search.make(values["search"]), tuple(_listed(values, "objectives")))

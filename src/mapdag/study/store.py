@@ -106,8 +106,15 @@ class Store:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        try:
+            self.close()
+        except sqlite3.Error as failed:
+            error = error or failed
+        if isinstance(error, sqlite3.Error):  # damaged, locked, or no space left
+            raise FileError(
+                f"{self.path}: {error}; a copy of it, or another directory, would help if it is damaged"
+            ) from error
 
     def close(self) -> None:
         """Put everything into the one file, and let it go."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from numbers import Real
 from typing import Any
 
@@ -19,6 +18,7 @@ from mapdag.vocabulary.peers import (
     SCORES,
     SEARCHES,
 )
+from mapdag.wording import near
 
 _OF_OBJECTIVE = ("objective", "alpha", "prior", "beta", "k")  # what peers give apart, and an objective says at once
 _MOST = 10  # items of a list that is written out
@@ -88,8 +88,8 @@ def flag_hint(flag: str, known: Iterable[str]) -> str:
         called = FLAGS.get(here, f"--{here.replace('_', '-')}")
         if called in flags:
             return f"that is called {called} here"
-    near = get_close_matches(flag, flags, 1, _NEAR)
-    return f"did you mean {near[0]}?" if near else ""
+    guesses = near(flag, flags, 1, _NEAR)
+    return f"did you mean {guesses[0]}?" if guesses else ""
 
 
 # Options --------------------------------------------------------------------------------------------------------------
@@ -137,8 +137,8 @@ def _explained(name: str, value: Any, known: Sequence[str], given: Mapping[str, 
     if here is None:
         if name in REMARKS:
             return [f": {REMARKS[name]}"]
-        near = get_close_matches(name, known, 1, _NEAR)
-        return [": did you mean ", *(_settings(near[0], value) or near), "?"] if near else []
+        guesses = near(name, known, 1, _NEAR)
+        return [": did you mean ", *(_settings(guesses[0], value) or guesses), "?"] if guesses else []
     told: list[Any] = [f": that is called {here} here"]
     settings = _settings(here, value)
     if here == "search" and not settings:
@@ -184,8 +184,8 @@ def _pairs(value: Any) -> list[tuple[str, str]] | None:
 
 
 def _near(name: str, names: Iterable[str]) -> str:
-    near = get_close_matches(name, list(names), 1, _NEAR)
-    return f"; did you mean {near[0]!r}?" if near else ""
+    guesses = near(name, names, 1, _NEAR)
+    return f"; did you mean {guesses[0]!r}?" if guesses else ""
 
 
 def _called(value: Any) -> str:

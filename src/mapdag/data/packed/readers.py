@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from mapdag.data.content import Content, open_content, shown
+from mapdag.data.content import Content, failures, open_content, shown
 from mapdag.data.delimited import are_varied, parse
 from mapdag.data.dialect import not_in, single_blanks
 from mapdag.data.packed.blocks import BLOCK_ROWS, Block, make_part
@@ -80,7 +80,7 @@ class TextReader(Reader):
         if data[:1] in b"\r\n" and not data.strip(b"\r\n"):  # nothing but blank lines, at the end
             return Block(0, [], self._facts(piece, "integers"))
         try:
-            parsed = parse(content, dialect, integers=self._integers, before=piece.before, last=piece.last)
+            parsed = parse(content, dialect, integers=self._integers, before=piece.before)
         except UnicodeDecodeError as error:
             raise NotInEncoding(text.encoding, error) from error
         self._integers = parsed.way == "integers"  # no way back: the worst is what the whole file is read as
@@ -130,8 +130,6 @@ class FrameReader(Reader):
 
     def blocks(self, last: Mapping[str, Any] | None) -> Iterator[Callable[[], Block]]:
         """Give functions that find the distinct values of batches."""
-        import polars as pl
-
         end = 0 if last is None else int(last["end"])
         frame = self._frame.slice(end) if end else self._frame
         try:
@@ -141,7 +139,7 @@ class FrameReader(Reader):
                     rows = batch.slice(low, BLOCK_ROWS)
                     end += rows.height
                     yield partial(_block_of, rows, end)
-        except (pl.exceptions.PolarsError, OSError) as error:
+        except failures() as error:
             raise DataError(f"{self.called}: cannot be read: {error}") from error
 
     def about(self) -> dict[str, Any]:
@@ -191,12 +189,10 @@ class ColumnarReader(FrameReader):
 
 def open_reader(path: Path, separator: str | None, encoding: str | None, tried: str | None = None) -> Reader:
     """Open a file, whatever it holds; `tried`: an encoding that fits better than what its start looks like."""
-    import polars as pl
-
     content = open_content(path, unpack=False)
     if content.format == "text":
         return TextReader(path, separator, encoding, tried)
     try:
         return ColumnarReader(content)
-    except (pl.exceptions.PolarsError, OSError) as error:
+    except failures() as error:
         raise DataError(f"{content.name}: cannot be read as {content.format}: {error}") from error

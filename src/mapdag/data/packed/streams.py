@@ -11,7 +11,8 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from mapdag.data.content import BZIP, GZIP, HEAD, XZ, ZSTD, Content, open_content, shown
+from mapdag.data.content import BZIP, DAMAGED, GZIP, HEAD, XZ, ZSTD, Content, open_content, shown
+from mapdag.data.dialect import with_newlines
 from mapdag.errors import DataError
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def read_bytes(file: Any, size: int, name: str) -> bytes:
     """Read so many bytes, or all there are."""
     try:
         return bytes(file.read(size))
-    except (OSError, EOFError, lzma.LZMAError) as error:
+    except DAMAGED as error:
         raise DataError(f"{name}: cannot be decompressed: {error}") from error
 
 
@@ -88,7 +89,7 @@ def decoded(path: Path, encoding: str, *, carriage: bool, start: int = 0, size: 
             else:
                 text = block
             if carriage:
-                text = text.replace(b"\r", b"\n")
+                text = with_newlines(text, name)
             skipped = min(start, len(text))
             start -= skipped
             if len(text) > skipped:

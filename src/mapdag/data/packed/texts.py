@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mapdag.data.content import HEAD, Content, shown
-from mapdag.data.dialect import Dialect, find_dialect, is_utf8, known_encoding, refuse_nul, splits_at_blanks
+from mapdag.data.dialect import (
+    Dialect,
+    check_header,
+    find_dialect,
+    is_utf8,
+    known_encoding,
+    refuse_nul,
+    splits_at_blanks,
+)
 from mapdag.data.dialect import single_blanks as single
 from mapdag.data.packed.streams import FIRST, decoded, opened, read_bytes, start_of
 from mapdag.errors import DataError
@@ -30,7 +38,6 @@ class Piece:
     before: int  # lines of the text before it, the header included
     lines: int  # its own
     start: int  # where it begins in the text, in bytes of UTF-8
-    last: bool  # whether nothing comes after it
 
     @property
     def end(self) -> int:
@@ -68,7 +75,7 @@ class Text:
             head = read_bytes(file, HEAD, name)
         if not head:
             raise DataError(f"{name} is empty")
-        found = known_encoding(head, encoding) or ("utf-8" if is_utf8(head) else "cp1252")
+        found = known_encoding(head, encoding) or ("utf-8" if is_utf8(head, whole=len(head) < HEAD) else "cp1252")
         start = next(decoded(path, found, carriage=False, size=FIRST), b"")
         refuse_nul(name, start[:HEAD])
         carriage = b"\r" in start[:HEAD] and b"\n" not in start[:HEAD]
@@ -76,7 +83,9 @@ class Text:
         dialect = find_dialect(content, separator)
         blanks = separator is None and splits_at_blanks(content, dialect)
         if blanks:
-            dialect = find_dialect(Content(name, *_single_start(content), data=single(content.data or b"")), " ")
+            content = Content(name, *_single_start(content), data=single(content.data or b""))
+            dialect = find_dialect(content, " ")
+        check_header(content, dialect)
         return cls(path, found, carriage, dialect, blanks)
 
     @property
@@ -100,7 +109,7 @@ class Text:
             start = len(ahead.take(ahead.end_of_line(lines)))
         while ahead.size or ahead.more():
             data, n = ahead.take(self._cut(ahead, rows)), ahead.taken
-            yield Piece(data, lines, n, start, last=not ahead.size and not ahead.more())
+            yield Piece(data, lines, n, start)
             start, lines = start + len(data), lines + n
 
     def _cut(self, ahead: _Ahead, rows: int) -> int:

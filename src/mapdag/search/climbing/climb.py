@@ -9,7 +9,7 @@ from mapdag.search.cache.status import CONVERGED, OK, PAUSED
 from mapdag.search.cache.store import COLUMN, WHOLE, Problem, Store, ensure_at, family_key, find_column, odds_of
 from mapdag.search.climbing.ahead import mark_candidates
 from mapdag.search.climbing.links import add_arc, contains, delete_arc, list_members
-from mapdag.search.climbing.moves import NONE, REVERSE, TOLERANCE, Ground, best_move
+from mapdag.search.climbing.moves import NOISE, NONE, REVERSE, Ground, best_move
 
 
 @part
@@ -38,14 +38,17 @@ def _refresh(child: int, ground: Ground, problem: Problem, store: Store) -> int:
     place = find_column(family_key(child, parents, size, WHOLE, problem.zobrist), store)
     column, here = store.scores[place, which], known[size]
     ground.own[child] = here
+    if abs(here) < np.inf:
+        ground.tolerance[0] = max(ground.tolerance[0], NOISE * abs(here))
+    tolerance = ground.tolerance[0]
     for i in range(n):
         delta = column[i] - here + odds_of(odds, i, child) if wanted[i] else -np.inf
-        delta = 0.0 if abs(delta) < TOLERANCE else delta
+        delta = 0.0 if abs(delta) < tolerance else delta
         deltas[i, child] = delta
         bounds[i] = max(bounds[i], delta)
     for i in range(size):
         delta = known[i] - here - odds_of(odds, parents[i], child)
-        deltas[parents[i], child] = 0.0 if abs(delta) < TOLERANCE else delta
+        deltas[parents[i], child] = 0.0 if abs(delta) < tolerance else delta
         exits[parents[i]] = np.inf
     exits[child] = np.inf
     return OK

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import permutations
 from typing import TYPE_CHECKING
 
@@ -56,6 +57,7 @@ class GraphState:
             own=np.zeros(n),
             pending=np.ones(n, dtype=np.bool_),
             links=no_links(n),
+            tolerance=np.array([TOLERANCE]),
         )
         self.parents = [0] * n
         self.hash = np.uint64(0)
@@ -67,7 +69,12 @@ class GraphState:
     @property
     def likelihood(self) -> float:
         """Log-likelihood of the graph; all its families must be up to date."""
-        return float(self.ground.own.sum())
+        return math.fsum(self.ground.own)
+
+    @property
+    def tolerance(self) -> float:
+        """Differences of scores below this are ties."""
+        return float(self.ground.tolerance[0])
 
     def dag(self) -> DAG:
         """Return the current graph as a value."""
@@ -148,6 +155,6 @@ class GraphState:
             masks[i] ^= (1 << j) if turned else 0
             after = prior.remainder(DAG.from_parent_masks(self.nodes, masks, check=False))
             delta = deltas[i, j] + (deltas[j, i] if turned else 0.0) + after - before
-            if delta - found.delta > TOLERANCE:
+            if delta - found.delta > self.tolerance:
                 found = Step(kind, i, j, float(delta))
         return found

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mapdag.graphs import DAG
-from mapdag.search.climbing.moves import ADD, DELETE, NONE, REVERSE, TOLERANCE
+from mapdag.search.climbing.moves import ADD, DELETE, NOISE, NONE, REVERSE
 from mapdag.search.climbing.state import NO_GRAPHS, GraphState
 from mapdag.search.constraints import complete_start
 from mapdag.search.frame.result import Move, MoveKind, make_result
@@ -91,9 +91,12 @@ class Walk:
         """Make one move, write it down, and bring the deltas up to date."""
         self.state.apply(step)
         self._write_down(step)
-        self._keep_if_best()
-        self.tell("moving", len(self.trace), 0)
         self._refresh("moving")
+        if self._is_best():
+            # A long walk adds up what its moves were rounded by, and takes it for progress.
+            self.score = self.state.likelihood + self.objective.prior.log_prior(self.state.dag())
+            self._keep_if_best()
+        self.tell("moving", len(self.trace), 0)
         self.watch.check_moves(len(self.trace))
 
     def jump(self, dag: DAG, *, note: bool = True) -> None:
@@ -163,5 +166,9 @@ class Walk:
 
     def _keep_if_best(self) -> None:
         """Remember the current graph if it is the best so far."""
-        if self.score - self.best_score > TOLERANCE:
+        if self._is_best():
             self._best, self.best_score = tuple(self.state.parents), self.score
+
+    def _is_best(self) -> bool:
+        """Whether the score is higher than any before, by more than it may be rounded."""
+        return self.score - self.best_score > max(self.state.tolerance, NOISE * abs(self.score))

@@ -1,0 +1,229 @@
+"""Inputs that once took forever, all memory, or ended in a foreign exception."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import math
+
+import mpmath
+import numpy as np
+import pytest
+
+import mapdag as md
+from mapdag.checks import check_positive, check_whole
+from mapdag.cli.inputs import load_tiers
+from mapdag.counts import CountTable
+from mapdag.data.labels import ordered
+from mapdag.errors import CapacityError, DataError, FileError, FormatError, MapdagError, ParameterError
+from mapdag.study.design import design_from
+
+LONG = "9" * 5000
+MANY = 300_000  # what took time in squares would now take hours
+VARIABLES = "".join(f"variable {name} {{ type discrete [ 2 ] {{ x, y }}; }}\n" for name in "ab")
+SMALL = VARIABLES + "probability ( a ) { table 0.5, 0.5; }\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        SMALL + "probability ( b | a ) { ( )" + " " * MANY,
+        VARIABLES + 'variable "' + '\\"' * MANY,
+        'network x { property "' + '\\"' * MANY + "\n",
+        '// x\nnetwork "' + '\\"' * MANY,
+        "network x { property " + '" ' * MANY + '"\n',
+        f"variable a {{ type discrete [ {MANY + 1} ] {{ " + ",".join(f"l{i}" for i in range(MANY)) + ",l0 }; }\n",
+        "variable a { type discrete [ 2 ] { a" + " " * MANY + "b, c }; }\n",
+        "network x" + " " * MANY + "\n",
+        VARIABLES + "probability ( a | " + "b, " * MANY + ") { table 1; }\n",
+        'net\n{\n}\nnode a { states = ("' + '\\"' * MANY + "\n",
+        "BAYES\n99999999\n" + "65000 " * 1000 + "\n",
+    ],
+    ids=["blanks", "escapes", "property", "comment", "quotes", "levels", "label", "name", "family", "net", "uai"],
+)
+def test_networks_are_read_in_time_that_follows_the_file(text):
+    with pytest.raises((FormatError, CapacityError)):
+        md.read_network(text)
+
+
+def test_labels_that_are_parts_of_each_other_are_tried_once():
+    parents = [f"p{i}" for i in range(26)]
+    one = "{ type discrete [ 1 ] { a }; }\n"
+    levels = "".join(f"variable {name} {one}probability ( {name} ) {{ table 1; }}\n" for name in parents)
+    text = levels + "variable c { type discrete [ 2 ] { a, a a }; }\nvariable d { type discrete [ 2 ] { x, y }; }\n"
+    text += "probability ( c ) { table 0.5 0.5; }\n"
+    text += f"probability ( d | c, {', '.join(parents)} ) {{ ({'a ' * 60}) 0.5, 0.5; }}\n"
+    with pytest.raises(FormatError, match="expected one level for each of the 27 parents"):
+        md.read_network(text)
+
+
+def test_few_letters_cannot_stand_for_very_many_arcs():
+    names = " ".join(f"a{i}" for i in range(2000))
+    with pytest.raises(FormatError, match="more than 1,000,000 arrows"):
+        md.read_graph(f"digraph {{\n {{ {names} }} -> {{ b{names} }} }}")
+    with pytest.raises(CapacityError, match="at most 32,768 nodes"):
+        md.DAG([f"a{i}" for i in range(40_000)])
+
+
+def test_more_levels_or_intervals_than_possible_are_refused_at_once():
+    with pytest.raises(DataError, match="1,000,000,000 are declared, at most 65,536"):
+        md.read(b"a,b\n1,y\n0,z\n", levels={"a": 10**9})
+    with pytest.raises(DataError, match="at most 65,536"):
+        md.read(b"a,b\n1,y\n0,z\n", levels={"a": 10**400})
+    for way in ("interval(1000000000)", f"quantile({LONG})"):
+        with pytest.raises(ParameterError, match="bins must be at most 65,536"):
+            md.read(b"a,b\n1.5,y\n2.5,z\n", discretize=way)
+
+
+def test_whole_numbers_of_any_length_are_labels():
+    assert ordered([LONG, "10", "-" + LONG, "9"]) == ["-" + LONG, "9", "10", LONG]
+    assert md.read(f"a,b\n{LONG},y\n1,z\n".encode()).levels["a"] == ("1", LONG)
+    assert md.read({"a": [10**400, 1, 2], "b": [0, 1, 0]}).levels["a"] == ("1", "2", str(10**400))
+    with pytest.raises(DataError, match="cannot be written as a label"):
+        md.read({"a": [10**5000, 1, 2], "b": [0, 1, 0]})
+    for check in (check_positive, check_whole):
+        with pytest.raises(ParameterError, match=r"x must be .*, got a number of more than 30 digits"):
+            check("x", 10**5000)
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress])
+def test_damaged_files_are_refused(tmp_path, pack):
+    path = tmp_path / "levels.json"
+    for text, read in ((b"a,b\nx,y\nz,w\n" * 9, md.read), (b'{"a": ["x", "y"]}', None)):
+        data = pack(text)
+        for cut in range(1, len(data)):
+            path.write_bytes(data[:cut])
+            with pytest.raises(DataError):
+                md.read(path) if read else md.read(b"a,b\nx,1\ny,2\n", levels=path)
+
+
+def test_nested_and_odd_documents_are_refused(tmp_path):
+    path = tmp_path / "x.json"
+    for text in ("[" * 100_000, '{"a":' * 100_000, f'{{"a": {LONG}}}'):
+        path.write_text(text)
+        with pytest.raises(DataError):
+            md.read(b"a,b\nx,1\ny,2\n", levels=path)
+    for text in ("[" * 100_000, f"[{LONG}]", "a," + "b" * 200_000, 'a,"b'):
+        path.write_text(text)
+        with pytest.raises(FormatError):
+            load_tiers(str(path))
+
+
+def test_half_characters_are_refused():
+    with pytest.raises(DataError, match="line 2: half of a pair of characters"):
+        md.read(io.StringIO("a,b\n\ud800,y\nx,z\n"))
+
+
+@pytest.mark.parametrize("name", ["x" * 5000 + ".csv", "a/" * 3000 + "x.csv", "~nouser/x.csv", "a\0b.csv"])
+def test_names_that_no_file_has_are_refused(name, run):
+    for read in (md.read, md.check, md.scan, md.read_network, md.read_graph):
+        with pytest.raises(MapdagError) as error:
+            read(name)
+        assert len(str(error.value)) < 4000
+    if "\0" not in name:
+        code, _, told = run("learn", name)
+        assert code == 2
+        assert "internal error" not in told
+
+
+@pytest.mark.parametrize("encoding", ["\x00", "hex", "", "klingon", 3])
+def test_encodings_that_are_none_are_refused(encoding):
+    with pytest.raises(ParameterError, match="encoding must be one that Python knows"):
+        md.read(b"a,b\nx,y\n", encoding=encoding)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"arms": [1]}, {"arms": {"a": 1}}, {"arms": [{}]}, {"arms": 3}, {"ratios": 3}, {"objectives": 3}, {"sizes": 3},
+        {"arms": [{"columns": "file", "search": "hc", "objectives": 3}]}, {"networks": 3}, {"networks": "asia"},
+        {"searches": 3}, {"searches": [{"search": ["a"]}]}, {"searches": [{"search": "hc", "x": {}}]}, {"columns": 3},
+        {"sizes": [f"n={LONG}"]}, {"sizes": ["n=²"]}, {"replicates": 10**400}, {"objectives": [["BIC"]]},
+    ],
+)  # fmt: skip
+def test_designs_of_another_shape_are_refused(change):
+    design = {"networks": ["asia"], "sizes": ["n=500"], "objectives": ["BIC"], "replicates": 2, **change}
+    with pytest.raises(ParameterError):
+        design_from(design)
+
+
+# Numbers --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", ["BIC(k=1e308)", "eBIC(gamma=1e308)", "BD(1e308)", "BDs(1e101)", "Support(1e200)"])
+def test_parameters_that_would_overflow_are_refused(text):
+    with pytest.raises(MapdagError, match=r"at most 1e\+100"):
+        md.parse(text)
+
+
+def test_the_smallest_probabilities_of_arcs_have_the_right_odds():
+    nodes = list("abcdefgh")
+    for beta in (5e-324, 1e-310, 1e-300, 0.1):
+        expected = mpmath.log(mpmath.mpf(beta) / 2) - mpmath.log1p(-mpmath.mpf(beta))
+        assert md.MU(beta=beta).log_odds(nodes)[0, 1] == pytest.approx(float(expected), rel=1e-15)
+    with pytest.warns(md.errors.MapdagWarning):
+        prior = md.MU(c=5e-324)
+    assert prior.log_odds(nodes)[0, 1] == pytest.approx(float(mpmath.log(mpmath.mpf(5e-324) / 7)), rel=1e-15)
+
+
+@pytest.mark.parametrize("alpha", [5e-324, 1e-310, 1e-300, 1e-299, 1e-200, 1e100])
+def test_pseudo_counts_of_any_size_give_the_right_score(alpha):
+    counts = np.array([[3, 0], [0, 3], [2, 1], [0, 0]])
+    table = CountTable.from_dense(counts)
+    for likelihood, cells in ((md.BD(alpha), 1), (md.BDeu(alpha), 8), (md.BDs(alpha), 6)):
+        with mpmath.workdps(700):
+            a = mpmath.mpf(alpha) / cells
+            expected = mpmath.fsum(
+                mpmath.loggamma(2 * a) - mpmath.loggamma(2 * a + int(row.sum()))
+                + mpmath.fsum(mpmath.loggamma(a + int(n)) - mpmath.loggamma(a) for n in row)
+                for row in counts if row.sum()
+            )  # fmt: skip
+            assert likelihood.score(table) == pytest.approx(float(expected), rel=1e-14)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e4, 1e8])
+def test_searches_end_where_weights_are_large_and_odd(scale):
+    sample = md.network("sachs").sample(1000, seed=3)
+    weights = np.random.default_rng(3).uniform(1000, 50_000, 1000) * scale
+    columns = {name: [sample.levels[name][code] for code in sample.column(name)] for name in sample.names}
+    data = md.read(columns, weights=weights)
+    climbed = md.hill_climb(data, threads=1)
+    for found in (climbed, md.tabu(data, threads=1)):
+        assert found.stopped == "converged"
+        assert len(found.trace) < 1000
+        assert math.isclose(found.score, md.score(found.dag, data), rel_tol=1e-12)
+
+
+# Messages and files ---------------------------------------------------------------------------------------------------
+
+
+def test_no_message_is_longer_than_a_screen():
+    with pytest.raises(MapdagError) as error:
+        md.read_network("BAYES\n" + "9" * 100_000 + "\n")
+    assert len(str(error.value)) < 4000
+    with pytest.raises(MapdagError) as error:
+        md.parse("x" * 100_000)
+    assert len(str(error.value)) < 4000
+    with pytest.raises(MapdagError) as error:
+        md.DAG(["a"], [("a", "b" * 100_000)])
+    assert len(str(error.value)) < 4000
+
+
+def test_a_command_does_not_write_over_what_it_reads(run, tmp_path):
+    table = tmp_path / "table.csv"
+    md.network("cancer").sample(300, seed=1).to_polars().write_csv(table)
+    before = table.read_bytes()
+    for out in (table, f"{tmp_path}/./table.csv"):
+        code, _, told = run("learn", table, "--out", out)
+        assert code == 2
+        assert "is named twice: a command does not write over what it reads" in told
+    assert table.read_bytes() == before
+
+
+def test_results_that_are_damaged_are_named(tmp_path):
+    from mapdag.study import Store
+
+    (tmp_path / "results.sqlite").write_bytes(b"SQLite format 3\0" + b"nonsense" * 500)
+    with pytest.raises(FileError, match=r"results\.sqlite"), Store(tmp_path) as store:
+        list(store.rows())
