@@ -54,6 +54,7 @@ class Blocked:
 
     engine = "blocks"
     weights = None
+    has_gaps = False
 
     def __init__(self, data, blocks):
         self.names, self.levels, self.cards = data.names, data.levels, data.cards

@@ -367,12 +367,12 @@ def test_the_claims_of_a_study_are_sorted_and_filtered(visit, tmp_path):
     write_study(tmp_path, tmp_path / "study.html")
     page = visit(tmp_path / "study.html", ready="#claim-table")
     rows = page.locator("#claim-table tbody tr")
-    assert rows.count() == 79
+    assert rows.count() == 87
     assert page.locator("figure svg").first.is_visible()
     page.locator("#claim-table th", has_text="#").get_by_role("button").click()
-    assert rows.first.locator("td").first.inner_text() == "79"
+    assert rows.first.locator("td").first.inner_text() == "87"
     page.locator("[data-filters=claim-table]").fill("BIC")
     shown = [row.inner_text() for row in rows.all() if row.is_visible()]
-    assert 0 < len(shown) < 79
+    assert 0 < len(shown) < 87
     assert all("bic" in text.lower() for text in shown)
     assert overflow(page) <= 0

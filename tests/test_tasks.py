@@ -165,7 +165,7 @@ def test_a_resample_is_a_function_of_its_seed_and_number(seed, threads, columns)
     from mapdag.search import Plan
 
     data = ASIA.select([ASIA.names[i] for i in columns])
-    job = _Resamples(data, md.parse("BDeu(1)"), Plan.make(search="hc", seed=seed), seed)
+    job = _Resamples(data, md.parse("BDeu(1)"), Plan.make(search="hc", seed=seed), seed, em=False)
     alone = [job.do(number, Lane()) for number in (3, 1, 4, 0, 2)]
     together = md.bootstrap(data, "BDeu(1)", R=5, seed=seed, threads=threads, search="hc")
     assert np.array_equal(sum(each.astype(int) for each in alone), together.halves)

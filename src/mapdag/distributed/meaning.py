@@ -78,7 +78,7 @@ class Entries(ABC):
                 for i, mine in enumerate(positions)
                 if self.summaries[i].n_rows
             ]
-            return replace(column, index=column.index[np.concatenate(rows)], rows=None, times=None)
+            return replace(column, index=column.index[np.concatenate(rows)], times=None, first=None)
 
         return replace(source, make=make)
 
