@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from mapdag.kernels import Floats, Ints, Words, entry, inner, new_ints, no_words, popcount, trailing_zeros
-from mapdag.search.cache.status import CONVERGED
+from mapdag.search.cache.status import CONVERGED, OK
 from mapdag.search.climbing.links import contains, flip
 from mapdag.search.climbing.moves import TOLERANCE
+from mapdag.search.orders.exchange import exchange
 from mapdag.search.orders.recombination import Graph, no_graph, recombine
 from mapdag.search.orders.sweep import Order, new_order, sweep
 from mapdag.search.orders.trees import DONE, Trees
@@ -62,6 +63,10 @@ def explore(start: Start, problem: Problem, store: Store, trees: Trees) -> int:
         if status != CONVERGED:
             return status
         score = _look_at(start.order, trees, now)
+        if rounds[ROUND] < 0 or score >= limits[SCORE] - TOLERANCE:
+            status = exchange(start.order, problem, store, now)
+            if status != OK:
+                return status
         if rounds[ROUND] < 0:
             _copy_graph(now, best)
             limits[SCORE] = score
