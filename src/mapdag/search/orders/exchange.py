@@ -1,7 +1,7 @@
 """Parents traded for others, compiled: what growing and shrinking one by one does not find.
 
-The best parent of a node alone need not be among its best two. Where an order is at rest, each parent of a node is taken
-out in turn, and whoever of its predecessors is best in its place comes in, as long as that gains.
+The best parent of a node alone need not be among its best two. Where an order is at rest, each parent of a node is
+taken out in turn, and whoever of its predecessors is best in its place comes in, as long as that gains.
 """
 
 from __future__ import annotations
