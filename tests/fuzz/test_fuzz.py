@@ -16,11 +16,11 @@ SHORT = {
     "files of tiers": 60,
     "networks": 1000,
     "graphs": 1000,
-    "hostile names": 5,
+    "hostile names": 2,
     "objectives": 200,
     "designs": 800,
     "command lines": 12,
-    "searches": 2,
+    "searches": 1,
 }
 
 #: Inputs that once led to something else than a result or an error of ours, by their numbers.
