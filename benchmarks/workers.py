@@ -151,8 +151,8 @@ def measure(settings: Settings) -> tuple[list[Table], list[Target], Any]:
         "learned with a kill, s",
     )
     note = (
-        "No workers: in memory. Workers have one thread each. The graph and its score were the same in memory and with "
-        "any number of workers, also where one was killed."
+        "No workers: in memory. Workers have one thread each. The graph and its score were the same with any number "
+        "of workers, also where one was killed, and in memory where that is in the table."
     )
     return [Table("ALARM, MU+BDs, hill climbing on a local Dask cluster", columns, tuple(rows), note)], [], None
 
