@@ -77,8 +77,6 @@ class Tree:
         The best graph so far.
     score : float
         Its score, without what does not depend on the graph; minus infinity if there is none.
-    bound : float
-        What no graph exceeds.
     n_cuts, n_nodes : int
         Cuts that were found, parts that were looked at.
     """
@@ -103,7 +101,7 @@ class Tree:
         self.score = -math.inf
         self._relaxation = Relaxation(families)
         self._relaxation.add([*demands, *known])
-        self.bound = self._relaxation.total
+        self._limit = self._relaxation.total  # of what is left, once families are gone that no better graph has
         self.n_cuts, self.n_nodes = 0, 0
         n = families.n_nodes
         self._separator = Separator(n, largest=min(_LARGEST, n), threads=watch.threads)
@@ -122,6 +120,11 @@ class Tree:
         """What a graph must exceed to be of interest."""
         return self.score if self._floor is None else self._floor
 
+    @property
+    def bound(self) -> float:
+        """What no graph exceeds: those that are no better than what is known are not looked at."""
+        return max(self._limit, self.target)
+
     def run(self) -> None:
         """Go on until the bound is that of the best graph, or a limit is reached."""
         try:
@@ -129,7 +132,7 @@ class Tree:
             if root is not None:
                 heapq.heappush(self._open, root)
             while self._open:
-                self.bound = min(self.bound, self._relaxation.total - self._open[0].priority)
+                self._limit = min(self._limit, self._relaxation.total - self._open[0].priority)
                 node = heapq.heappop(self._open)
                 if self._is_done(-node.priority):
                     break
@@ -138,7 +141,7 @@ class Tree:
                 except BaseException:
                     heapq.heappush(self._open, node)
                     raise
-            self.bound = min(self.bound, self.target + TOLERANCE)
+            self._limit = min(self._limit, self.target + TOLERANCE)
         finally:
             self._separator.close()
 
@@ -174,7 +177,7 @@ class Tree:
             relaxation.solve()
             bound = min(bound, relaxation.bound())
             if is_root:
-                self.bound = min(self.bound, relaxation.total + bound)
+                self._limit = min(self._limit, relaxation.total + bound)
             if self._is_done(bound):
                 return None
             support, arcs = self._support()
