@@ -9,7 +9,7 @@ import typer
 
 import mapdag as md
 from mapdag.cli.inputs import load_network
-from mapdag.cli.options import Data, Drop, Encoding, Json, MissingValue, Network, Seed, Separator, option
+from mapdag.cli.options import Data, Drop, Encoding, Json, MissingValue, Network, RowsOut, Seed, Separator, option
 from mapdag.cli.outputs import check_out, print_json
 from mapdag.cli.predictions import read_rows, with_gaps
 from mapdag.errors import MapdagError
@@ -32,9 +32,7 @@ def impute(  # noqa: PLR0917 - typer calls it by keyword
     drop: Drop = [],  # noqa: B006
     separator: Separator = None,
     encoding: Encoding = None,
-    out: Annotated[
-        str | None, option("--out", "FILE", "Where to write the rows: .csv, .tsv, .parquet or .arrow; else printed.")
-    ] = None,
+    out: RowsOut = None,
     json: Json = False,
 ) -> None:
     """Fill the gaps of a table by what a network says of them.

@@ -58,6 +58,9 @@ Scan: TypeAlias = Annotated[
     bool,
     typer.Option("--scan", help="Pack the table into files and count it from there: for tables larger than memory."),
 ]
+RowsOut: TypeAlias = Annotated[
+    str | None, option("--out", "FILE", "Where to write the rows: .csv, .tsv, .parquet or .arrow; else printed.")
+]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one machine-readable object.")]
 Out: TypeAlias = Annotated[
     str | None,

@@ -8,7 +8,7 @@ import typer
 
 import mapdag as md
 from mapdag.cli.inputs import load_network
-from mapdag.cli.options import Data, Drop, Encoding, Json, MissingValue, Network, Separator, option
+from mapdag.cli.options import Data, Drop, Encoding, Json, MissingValue, Network, RowsOut, Separator, option
 from mapdag.cli.outputs import check_out, metrics_json, print_json
 from mapdag.errors import DataError
 from mapdag.notices import warn
@@ -29,9 +29,7 @@ def predict(
     drop: Drop = [],  # noqa: B006
     separator: Separator = None,
     encoding: Encoding = None,
-    out: Annotated[
-        str | None, option("--out", "FILE", "Where to write the rows: .csv, .tsv, .parquet or .arrow; else printed.")
-    ] = None,
+    out: RowsOut = None,
     json: Json = False,
 ) -> None:
     """Predict a node in every row of a table.

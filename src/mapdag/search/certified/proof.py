@@ -200,7 +200,7 @@ class Proof:
         """What no graph exceeds, with an allowance for the rounding errors of adding up."""
         if self._tree is None:
             return math.inf
-        bound = max(self._tree.bound, self._tree.score) + self._constant
+        bound = self._tree.bound + self._constant
         return max(bound + _ROUNDING * abs(bound), score)
 
     def _among(self) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 from mapdag.kernels import Bools, Codes, Floats, Ints, Words, entry, inner, new_floats, new_ints, new_pairs, new_words
 from mapdag.recipes import DECLARED, EACH, FACTORISED, OBSERVED, PENALISED, QUOTIENT, Rule, Shape, formula_of
 from mapdag.search.exact.scores import Functions, Memo, add_sums, remembered_charge
-from mapdag.search.exact.tallies import Partitions, Tallies, split
+from mapdag.search.exact.tallies import Partitions, Tallies, pour, split
 from mapdag.terms.formulas import Terms, to_float
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -194,7 +194,6 @@ def count_sets(
     """
     pool, ends, n_groups, _ = out
     sizes, multiplicities, values = partitions.sizes, partitions.multiplicities, partitions.values
-    half = np.uint64(pool.itemsize * 4)
     nodes, last = new_ints(size), new_ints(size)
     used = 0
     for i in range(size):
@@ -218,15 +217,7 @@ def count_sets(
         else:
             values[0], distinct, n_groups[s] = codes.shape[1], 1, 1
             multiplicities[values[0]] = 1
-        if used + distinct > len(pool):
-            larger = np.empty(2 * len(pool) + distinct, pool.dtype)
-            for i in range(used):
-                larger[i] = pool[i]
-            pool = larger
-        for i in range(distinct):
-            pool[used] = (np.uint64(values[i]) << half) | np.uint64(multiplicities[values[i]])
-            multiplicities[values[i]] = 0
-            used += 1
+        pool, used = pour(partitions, distinct, pool, used)
         ends[s] = used
     return pool[:used].copy()
 

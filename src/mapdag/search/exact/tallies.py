@@ -104,6 +104,31 @@ def split(depth: int, codes: Codes, levels: int, keep: bool, partitions: Partiti
     return distinct
 
 
+@inner
+def pour(partitions: Partitions, distinct: int, pool: Codes, used: int) -> tuple[Codes, int]:
+    """Put the distinct counts that `split` has found behind those in a pool, larger if need be; and forget them.
+
+    Returns
+    -------
+    pool : unsigned array
+    used : int
+        How much of it is in use now.
+    """
+    multiplicities, values = partitions.multiplicities, partitions.values
+    half = np.uint64(pool.itemsize * 4)
+    if used + distinct > len(pool):
+        larger = np.empty(2 * len(pool) + distinct, pool.dtype)
+        for i in range(used):
+            larger[i] = pool[i]
+        pool = larger
+    for i in range(distinct):
+        value = values[i]
+        pool[used] = (np.uint64(value) << half) | np.uint64(multiplicities[value])
+        multiplicities[value] = 0
+        used += 1
+    return pool, used
+
+
 @entry
 def tally_block(
     first: int, codes: Codes, cards: Ints, wanted: Wanted, partitions: Partitions, out: Tallies
@@ -119,7 +144,6 @@ def tally_block(
     most, families = wanted
     pool, ends, n_groups, _ = out
     sizes, multiplicities, values = partitions.sizes, partitions.multiplicities, partitions.values
-    half = np.uint64(pool.itemsize * 4)
     used = 0
     # The partitions of the sets that come before the block: `first` with fewer and fewer of its lowest bits.
     depth = 0
@@ -148,15 +172,6 @@ def tally_block(
             v = trailing_zeros(np.uint64(full))
             distinct = split(depth - 1, codes[v], cards[v], v > 0 and depth < most, partitions)
             n_groups[t] = sizes[depth, 1] + sizes[depth, 2]
-        if used + distinct > len(pool):
-            larger = np.empty(2 * len(pool) + distinct, pool.dtype)
-            for i in range(used):
-                larger[i] = pool[i]
-            pool = larger
-        for i in range(distinct):
-            value = values[i]
-            pool[used] = (np.uint64(value) << half) | np.uint64(multiplicities[value])
-            multiplicities[value] = 0
-            used += 1
+        pool, used = pour(partitions, distinct, pool, used)
         ends[t] = used
     return pool, used
