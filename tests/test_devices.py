@@ -284,5 +284,17 @@ def test_a_study_runs_on_a_device_in_one_process(gpu, tmp_path):
     found = [[(row.objective, row.score, row.shd) for row in Store(tmp_path / each).rows()] for each in ("cpu", "cuda")]
     assert sorted(found[0]) == sorted(found[1])
     assert gpu.calls["sums"]
-    with pytest.raises(ParameterError, match='device="cuda" is for one process'):
-        run(design, tmp_path / "more", workers=2, device="cuda")
+    with pytest.raises(ParameterError, match='device="cuda" is for this machine: leave out cluster'):
+        run(design, tmp_path / "more", cluster="tcp://127.0.0.1:1", device="cuda")
+
+
+def test_processes_of_a_study_divide_the_cores_and_share_the_device(monkeypatch):
+    from mapdag.study import executors
+    from mapdag.study.executors import Processes, Serial, make_executor
+
+    monkeypatch.setattr(executors, "available_cores", lambda: 16)
+    assert isinstance(make_executor(device="cuda"), Serial)
+    assert make_executor(device="cuda")._means == ("cuda", None)
+    assert Processes(5, device="cuda")._means == ("cuda", 3)
+    assert Processes(32, device="cuda")._means == ("cuda", 1)
+    assert make_executor()._means == ("cpu", 1)

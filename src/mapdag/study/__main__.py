@@ -47,6 +47,7 @@ def _parser() -> argparse.ArgumentParser:
     running.add_argument("--out", required=True, metavar="DIR", help="where the results go")
     running.add_argument("--workers", type=int, metavar="N", help="processes; all cores unless given")
     running.add_argument("--scheduler", dest="cluster", metavar="ADDRESS", help="of Dask: its workers instead")
+    running.add_argument("--device", choices=("cpu", "cuda", "auto"), default="cpu", help="where rows are counted")
     running.add_argument("--time-limit", type=float, metavar="SECONDS", help="begin no new cell after that")
     running.add_argument("--grace", type=float, default=10.0, metavar="SECONDS", help="for cells in flight at the end")
     running.add_argument("--order", choices=("cheapest", "longest"), default="cheapest", help="what comes first")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from mapdag.checks import check_whole
 from mapdag.study.cells import Row, Task
-from mapdag.study.worker import Failure, Work, do_task
+from mapdag.study.worker import Failure, Means, Work, do_task
 from mapdag.tasks import available_cores
 
 if TYPE_CHECKING:
@@ -45,12 +45,12 @@ class Executor(Protocol):
         ...
 
 
-def events_of(task: Task, stop: Callable[[], bool], device: str = "cpu") -> Iterator[Event]:
+def events_of(task: Task, stop: Callable[[], bool], means: Means = Means()) -> Iterator[Event]:  # noqa: B008
     """Do one task; rows come in batches."""
     rows: list[Row] = []
     failures: list[Failure] = []
     last = time.monotonic()
-    for news in do_task(task, stop, device=device):
+    for news in do_task(task, stop, means):
         if isinstance(news, Work):
             yield Event(task, tuple(rows), tuple(failures), work=news)
             return
@@ -75,7 +75,7 @@ class Serial:
     workers = 1
 
     def __init__(self, device: str = "cpu") -> None:
-        self._device = device
+        self._means = Means(device, 1 if device == "cpu" else None)
 
     def run(self, tasks: Sequence[Task], stop: Callable[[], bool]) -> Iterator[Event]:
         """Do the tasks."""
@@ -83,18 +83,18 @@ class Serial:
             if stop():
                 return
             try:
-                yield from events_of(task, stop, self._device)
+                yield from events_of(task, stop, self._means)
             except Exception as error:  # noqa: BLE001 - one task must not end the others
                 yield Event(task, error=f"{type(error).__name__}: {error}")
 
 
-def _work(inbox: Connection, stopped: Any) -> None:
+def _work(inbox: Connection, stopped: Any, means: Means) -> None:
     """Do tasks as they come, in a process of its own, until there are no more."""
     threading.Thread(target=_follow_parent, daemon=True).start()
     try:
         while (task := inbox.recv()) is not None:
             try:
-                for event in events_of(task, stopped.is_set):
+                for event in events_of(task, stopped.is_set, means):
                     inbox.send(event)
             except Exception as error:  # noqa: BLE001, PERF203 - told to the parent
                 inbox.send(Event(task, error=f"{type(error).__name__}: {error}"))
@@ -126,11 +126,14 @@ class Processes:
         How many; as many as there are cores unless given.
     grace : float
         Seconds that cells in flight get to finish when the run is to end; then they are given up.
+    device : {"cpu", "cuda", "auto"}
+        Where rows are counted, as in `mapdag.learn`; the processes share it.
     """
 
-    def __init__(self, workers: int | None = None, *, grace: float = 10.0) -> None:
+    def __init__(self, workers: int | None = None, *, grace: float = 10.0, device: str = "cpu") -> None:
         self.workers = check_whole("workers", workers or available_cores(), least=1)
         self._grace = grace
+        self._means = Means(device, 1 if device == "cpu" else max(1, available_cores() // self.workers))
         # Not forked: kernels may have started threads in this process.
         self._context = multiprocessing.get_context("spawn")
 
@@ -168,7 +171,7 @@ class Processes:
 
     def _hire(self, stopped: Any) -> _Worker:
         mine, theirs = self._context.Pipe()
-        process = self._context.Process(target=_work, args=(theirs, stopped), daemon=True)
+        process = self._context.Process(target=_work, args=(theirs, stopped, self._means), daemon=True)
         process.start()
         theirs.close()
         return _Worker(process, mine)
@@ -209,7 +212,8 @@ def _dismiss(worker: _Worker) -> None:
     worker.pipe.close()
 
 
-def make_executor(workers: int | None = None, *, grace: float = 10.0) -> Executor:
-    """Return the executor for so many workers: this process for one, otherwise processes."""
-    cores = workers if workers is not None else available_cores()
-    return Serial() if cores == 1 else Processes(cores, grace=grace)
+def make_executor(workers: int | None = None, *, grace: float = 10.0, device: str = "cpu") -> Executor:
+    """Return the executor for so many workers: this process for one, otherwise processes; with a device, one."""
+    if workers is None:
+        workers = available_cores() if device == "cpu" else 1
+    return Serial(device) if workers == 1 else Processes(workers, grace=grace, device=device)

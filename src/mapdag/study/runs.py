@@ -18,7 +18,7 @@ from mapdag.counts.device.devices import check_device
 from mapdag.errors import ParameterError, Setting
 from mapdag.study.cells import Task, all_cells, missing_tasks
 from mapdag.study.design import Design, read_design
-from mapdag.study.executors import Event, Executor, Serial, make_executor
+from mapdag.study.executors import Event, Executor, make_executor
 from mapdag.study.progress import Progress, Tracker, cost, shares
 from mapdag.study.remote import Remote
 from mapdag.study.store import Store
@@ -90,7 +90,8 @@ def run(
     cluster : optional
         Where to do it instead: the address of a scheduler of Dask, or a client of it. Results are written here.
     device : {"cpu", "cuda", "auto"}
-        Where rows are counted, as in `mapdag.learn`; with a GPU, this process does one task after the other.
+        Where rows are counted, as in `mapdag.learn`. With a GPU, this process does one task after the other unless
+        `workers` says that several share it: drawing and judging samples, which processors do, goes on meanwhile.
     time_limit : float, optional
         Seconds after which no new cell is begun.
     order : {"cheapest", "longest"}
@@ -128,16 +129,14 @@ def run(
     if workers is not None and cluster is not None:
         raise ParameterError("workers and cluster both say who does the tasks: give one of them")
     check_device(device)
-    if device != "cpu":
-        if workers not in (None, 1) or cluster is not None:
-            raise ParameterError(Setting("device", device), " is for one process: leave out workers and cluster")
-        executor = executor or Serial(device)
+    if device != "cpu" and cluster is not None:
+        raise ParameterError(Setting("device", device), " is for this machine: leave out cluster")
     with ExitStack() as stack:
         if cluster is not None:
             from mapdag.cluster import connect
 
             executor = Remote(stack.enter_context(connect(cluster)), grace=grace)
-        executor = executor or make_executor(workers, grace=grace)
+        executor = executor or make_executor(workers, grace=grace, device=device)
         store = stack.enter_context(Store(out, create=True))
         stack.enter_context(store.locked())
         store.claim(seed=design.seed, test_rows=design.test_rows, fresh=fresh)

@@ -10,7 +10,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mapdag.errors import MapdagError, MapdagWarning
 from mapdag.search import SEARCHES, Plan
@@ -54,17 +54,25 @@ class Work:
     cells: int = 0
 
 
-def plan_for(search: Search, device: str = "cpu") -> Plan:
-    """Options of `mapdag.learn` for a search; one thread, as there are as many workers as cores, but for a device."""
-    threads = 1 if device == "cpu" else None
-    options: dict[str, Any] = {**dict(search.options), "threads": threads, "device": device, "catch_interrupt": False}
+class Means(NamedTuple):
+    """What a task is done with, as in `mapdag.learn`; one thread, where there are as many workers as cores."""
+
+    device: str = "cpu"
+    threads: int | None = 1
+
+
+def plan_for(search: Search, means: Means = Means()) -> Plan:  # noqa: B008 - it never changes
+    """Options of `mapdag.learn` for a search."""
+    options: dict[str, Any] = {**dict(search.options), **means._asdict(), "catch_interrupt": False}
     if search.name is not None:
         options["search"] = search.name
     return Plan.make(**options)
 
 
 def do_task(
-    task: Task, stop: Callable[[], bool] = lambda: False, *, device: str = "cpu"
+    task: Task,
+    stop: Callable[[], bool] = lambda: False,
+    means: Means = Means(),  # noqa: B008 - it never changes
 ) -> Iterator[Row | Failure | Work]:
     """Yield a row for each cell of a task as soon as it is learned, and at the end where the time went.
 
@@ -73,8 +81,7 @@ def do_task(
     task : Task
     stop : callable
         Asked before each cell; once it says yes, the rest is left.
-    device : {"cpu", "cuda", "auto"}
-        Where rows are counted, as in `mapdag.learn`.
+    means : Means
     """
     work = Work()
     cpu = time.process_time()
@@ -85,7 +92,7 @@ def do_task(
     table = sample.select(column_order(task, sample.names))
     work.sampling = time.perf_counter() - began
     judge = Judge(truth, sample)
-    for cell, learned in _learn_all(task, table, work, device):
+    for cell, learned in _learn_all(task, table, work, means):
         if isinstance(learned, Failure):
             yield learned
             continue
@@ -123,7 +130,7 @@ class _Learned:
     flag: str = ""
 
 
-def _learn_all(task: Task, table: Dataset, work: Work, device: str) -> Iterator[tuple[Cell, _Learned | Failure]]:
+def _learn_all(task: Task, table: Dataset, work: Work, means: Means) -> Iterator[tuple[Cell, _Learned | Failure]]:
     plain = [at(goal, 1) for _, goals in task.work for goal in goals if not is_optimised(goal)]
     caches: dict[tuple[str, ...], FamilyCache] = {}
     results: dict[tuple[str, str], Result] = {}
@@ -135,8 +142,8 @@ def _learn_all(task: Task, table: Dataset, work: Work, device: str) -> Iterator[
             try:
                 began = time.perf_counter()
                 if cache is None:
-                    cache = _shared(caches, plan_for(search, device), table, plain)
-                result = _search(at(goal, 1), cache, plan_for(search, device))
+                    cache = _shared(caches, plan_for(search, means), table, plain)
+                result = _search(at(goal, 1), cache, plan_for(search, means))
                 seconds = time.perf_counter() - began
             except MapdagError as error:
                 yield cell, Failure(cell, str(error))
@@ -151,7 +158,7 @@ def _learn_all(task: Task, table: Dataset, work: Work, device: str) -> Iterator[
             cell = task.cell(search, goal)
             known = results.get((search.label, str(at(goal, 1.0))))
             try:
-                yield cell, _optimise(goal, plan_for(search, device), table, known)
+                yield cell, _optimise(goal, plan_for(search, means), table, known)
             except MapdagError as error:
                 yield cell, Failure(cell, str(error))
 
