@@ -26,7 +26,7 @@ LISTED = 1 << 8
 MOST = 1 << 14
 """Those that anybody may ask for."""
 
-_BEYOND = 1 << 40  # more than anybody counts
+BEYOND = 1 << 40  # more than anybody counts
 
 LOG, COUNT, BEST, DRAW, SPREAD = range(5)
 """What is wanted of a row besides its log-probability: nothing; expected counts; the most probable levels; draws that
@@ -91,7 +91,7 @@ def flatten(network: BayesianNetwork) -> Tables:
 
 
 @inner
-def _put_in(row: Any, tables: Tables, gaps: Ints, places: Ints) -> None:
+def put_in(row: Any, tables: Tables, gaps: Ints, places: Ints) -> None:
     """Find how many members of each family a row lacks, and where in the tables it is, levels it lacks being 0."""
     begin = 0
     for family in range(len(tables.cards)):
@@ -106,7 +106,7 @@ def _put_in(row: Any, tables: Tables, gaps: Ints, places: Ints) -> None:
 
 
 @inner
-def _gather(first: int, row: Any, tables: Tables, found: Ints, mark: int, part: Component) -> tuple[int, int]:
+def gather(first: int, row: Any, tables: Tables, found: Ints, mark: int, part: Component) -> tuple[int, int]:
     """Find the component of a missing node: how many nodes and joint levels it has."""
     n = len(tables.cards)
     part.nodes[0], part.depths[first], found[first] = first, 0, mark
@@ -127,7 +127,7 @@ def _gather(first: int, row: Any, tables: Tables, found: Ints, mark: int, part: 
                     found[member] = mark
                     part.nodes[size], part.depths[member] = member, size
                     size += 1
-                    total = min(total * tables.cards[member], _BEYOND)
+                    total = min(total * tables.cards[member], BEYOND)
     _order(size, n_families, row, tables, part)
     return size, total
 
@@ -171,7 +171,7 @@ def _advance(size: int, tables: Tables, part: Component) -> int:
 
 
 @inner
-def _weigh(size: int, total: int, tables: Tables, part: Component) -> float:
+def weigh(size: int, total: int, tables: Tables, part: Component) -> float:
     """Find the weights of all joint levels of a component; returns their sum."""
     products, ends, families, places = part.products, part.ends, part.families, part.places
     whole, changed = 0.0, 0
@@ -211,7 +211,7 @@ def _count(size: int, total: int, share: float, tables: Tables, part: Component,
 
 
 @inner
-def _decode(level: int, size: int, tables: Tables, part: Component, out: Any) -> None:
+def decode(level: int, size: int, tables: Tables, part: Component, out: Any) -> None:
     """Write the levels of a component's nodes."""
     for i in range(size - 1, -1, -1):
         node = part.nodes[i]
@@ -251,7 +251,7 @@ def _uniform(word: Any) -> float:
 
 
 @inner
-def _share(task: int, draw: int, times: int, word: Any) -> float:
+def share_of(task: int, draw: int, times: int, word: Any) -> float:
     """Return at which share of all weights a draw is."""
     share = _uniform(word + np.uint64(2 + draw))
     if task != SPREAD:
@@ -268,8 +268,8 @@ def _fill(task: int, size: int, total: int, whole: float, word: Any, tables: Tab
         if task == BEST:
             level = _best(total, part.weights)
         else:
-            level = _at(_share(task, d, len(out), word), total, whole, part.weights)
-        _decode(level, size, tables, part, out[d])
+            level = _at(share_of(task, d, len(out), word), total, whole, part.weights)
+        decode(level, size, tables, part, out[d])
 
 
 @inner
@@ -277,7 +277,7 @@ def _fill_back(task: int, size: int, word: Any, tables: Tables, part: Component,
     """Write what a component holds, its nodes being eliminated, into the rows of `out`."""
     how = 0 if task == BEST else 1 if task == SPREAD else 2
     for d in range(len(out)):
-        decide(how, size, _share(task, d, len(out), word), mix(word + np.uint64(2 + d)), tables, part, room)
+        decide(how, size, share_of(task, d, len(out), word), mix(word + np.uint64(2 + d)), tables, part, room)
         for i in range(size):
             out[d, part.nodes[i]] = part.digits[i]
 
@@ -297,7 +297,7 @@ def _settle(
 ) -> float:
     """Do the task for one component, which is not too large; returns its log-probability."""
     if total <= LISTED:
-        whole = _weigh(size, total, tables, part)
+        whole = weigh(size, total, tables, part)
         if task == COUNT and whole > 0:
             _count(size, total, weight / whole, tables, part, counts)
         elif task >= BEST:
@@ -349,7 +349,7 @@ def _log_of_known(gaps: Ints, places: Ints, tables: Tables) -> float:
 
 
 @inner
-def _mark_large(row: Any, tables: Tables, found: Ints, mark: int, part: Component) -> int:
+def mark_large(row: Any, tables: Tables, found: Ints, mark: int, part: Component) -> int:
     """Look whether all components of a row can be eliminated; returns the last mark made, negative where they cannot.
 
     Before anything is done about them: a row is counted whole, here or elsewhere.
@@ -357,14 +357,14 @@ def _mark_large(row: Any, tables: Tables, found: Ints, mark: int, part: Componen
     levels, missing = 1, 0
     for node in range(len(tables.cards)):
         if np.int64(row[node]) == tables.cards[node]:
-            levels, missing = min(levels * tables.cards[node], _BEYOND), missing + 1
+            levels, missing = min(levels * tables.cards[node], BEYOND), missing + 1
     if missing <= NODES and levels * 2 * missing <= ENTRIES:
         return mark
     begun = mark
     for node in range(len(tables.cards)):
         if np.int64(row[node]) == tables.cards[node] and found[node] <= begun:
             mark += 1
-            size, total = _gather(node, row, tables, found, mark, part)
+            size, total = gather(node, row, tables, found, mark, part)
             if total > LISTED and not arrange(size, row, tables, part, part.room):
                 return -mark
     return mark
@@ -398,8 +398,8 @@ def visit(
     mark = 0
     for r in range(len(rows)):
         row = rows[r]
-        _put_in(row, tables, gaps, part.places)
-        mark = _mark_large(row, tables, found, mark, part)
+        put_in(row, tables, gaps, part.places)
+        mark = mark_large(row, tables, found, mark, part)
         if mark < 0:
             mark, logs[r] = -mark, np.nan
             continue
@@ -408,7 +408,7 @@ def visit(
             if np.int64(row[node]) < tables.cards[node] or found[node] > begun:
                 continue
             mark += 1
-            size, total = _gather(node, row, tables, found, mark, part)
+            size, total = gather(node, row, tables, found, mark, part)
             word = mix(np.uint64(key) ^ mix(np.uint64(first + r) * np.uint64(n) + np.uint64(node)))
             log += _settle(task, size, total, weights[r], word, row, tables, part, counts, out[r])
         logs[r] = log
