@@ -37,11 +37,11 @@ if TYPE_CHECKING:
     from mapdag.data.labels import Codes
     from mapdag.networks.network import BayesianNetwork
 
-STATES = 1 << 24
-"""Joint levels of all components of all rows that are kept, about: 128 MiB of probabilities, and their codes."""
+STATES = 1 << 23
+"""Joint levels of all components of all rows that are kept, about: 64 MiB of probabilities, and their codes."""
 
 _LEAST, _SIZES = 6, 9  # powers of two: joint levels of a component that are listed at least, and how many more may be
-_GAPS, _COMPONENTS, _MARGINALS, _STATES, _CODES, _LARGE = range(6)
+_COMPONENTS, _STATES, _CODES, _LARGE = range(4)
 _PIECE = 2**12  # rows that are done at a time
 
 
@@ -77,9 +77,8 @@ def measure(rows: Any, tables: Tables, most: int, draws: int, sizes: Ints, state
     tables : Tables
     most, draws : int
         Joint levels that are listed, and draws where there are more.
-    sizes : int64 array (rows, 6)
-        Gets gaps, components, levels of all gaps, joint levels, codes of these, and 1 where a component is too large to
-        be eliminated.
+    sizes : int64 array (rows, 4)
+        Gets components, joint levels, codes of these, and 1 where a component is too large to be eliminated.
     states : int64 array
         Gets the joint levels of all rows, for each power of two that `most` might be.
     """
@@ -97,12 +96,9 @@ def measure(rows: Any, tables: Tables, most: int, draws: int, sizes: Ints, state
             size, total = gather(node, rows[r], tables, found, mark, part)
             kept = total if total <= most else draws
             drawn += size if total > most else 0
-            sizes[r, _GAPS] += size
             sizes[r, _COMPONENTS] += 1
             sizes[r, _STATES] += kept
             sizes[r, _CODES] += kept * size
-            for i in range(size):
-                sizes[r, _MARGINALS] += tables.cards[part.nodes[i]]
             for j in range(len(states)):
                 states[j] += total if total <= 1 << (_LEAST + j) else draws
     return drawn
@@ -122,13 +118,13 @@ def describe(
     tables : Tables
     most : int
         Joint levels of a component that are listed.
-    starts : int64 array (rows, 6)
+    starts : int64 array (rows, 4)
         Where what `measure` has measured begins.
     large : Large
     lists : Lists
     """
     n, times = len(tables.cards), large.codes.shape[1]
-    part, gaps, found, mark, at = new_component(n, most), new_ints(n), no_ints(2 * n), 0, new_ints(6)
+    part, gaps, found, mark, at = new_component(n, most), new_ints(n), no_ints(2 * n), 0, new_ints(4)
     for r in range(len(rows)):
         row = rows[r]
         put_in(row, tables, gaps, part.places)
@@ -189,14 +185,11 @@ def _enter(row: int, size: int, total: int, at: Ints, tables: Tables, part: Comp
     lists.state_ends[component + 1], lists.code_starts[component] = states + total, codes
     lists.sizes[component] = size
     for i in range(size):
-        gap, begin, card = at[_GAPS] + i, at[_MARGINALS], tables.cards[part.nodes[i]]
-        lists.cells[part.nodes[i], row] = gap
-        lists.components[gap], lists.columns[gap], lists.marginal_starts[gap] = component, i, begin
+        gap, card = lists.cells[part.nodes[i], row], tables.cards[part.nodes[i]]
+        lists.components[gap], lists.columns[gap], begin = component, i, lists.marginal_starts[gap]
         lists.marginals[begin : begin + card] = 0.0
         for s in range(total):
             lists.marginals[begin + np.int64(lists.levels[codes + s * size + i])] += lists.probabilities[states + s]
-        at[_MARGINALS] += card
-    at[_GAPS] += size
     at[_COMPONENTS] += 1
     at[_STATES] += total
     at[_CODES] += total * size
@@ -221,7 +214,7 @@ def describe_gaps(
     pieces = [slice(start, min(start + _PIECE, n_rows)) for start in range(0, n_rows, _PIECE)]
     workers = threads or available_cores()
     run = map if workers == 1 or len(pieces) < 2 else pool(workers, "gaps").map
-    sizes = np.zeros((n_rows, 6), dtype=np.int64)
+    sizes = np.zeros((n_rows, 4), dtype=np.int64)
     most, drawn = MOST, 0
     for _ in range(2):  # once to see what there is room for
         states = [np.zeros(_SIZES, dtype=np.int64) for _ in pieces]
@@ -234,9 +227,9 @@ def describe_gaps(
         most = 1 << (_LEAST + int(allowed[-1] if len(allowed) else 0))
         if most == MOST:
             break
-    starts = np.zeros((n_rows + 1, 6), dtype=np.int64)
+    starts = np.zeros((n_rows + 1, 4), dtype=np.int64)
     np.cumsum(sizes, axis=0, out=starts[1:])
-    lists, which = _new_lists(starts[-1].tolist(), codes), np.flatnonzero(sizes[:, _LARGE])
+    lists, which = _new_lists(starts[-1].tolist(), codes, tables.cards), np.flatnonzero(sizes[:, _LARGE])
     numbers = np.zeros(n_rows, dtype=np.int64)
     numbers[which] = np.arange(len(which))
     spread = partial(fill, network, codes[:, which], draws=draws, spread=True, seed=seed, threads=threads)
@@ -254,15 +247,18 @@ def describe_gaps(
     return Described(Posterior(codes=codes, cards=tables.cards, weights=by_row, longest=longest, **named), drawn)
 
 
-def _new_lists(room: list[int], codes: Codes) -> Lists:
-    gaps, components, marginals, states, levels, _ = room
-    narrow = np.int32
+def _new_lists(room: list[int], codes: Codes, cards: Ints) -> Lists:
+    components, states, levels, _ = room
+    missing, narrow = codes == cards[:, None].astype(codes.dtype), np.int32
+    # One variable after the other, as they will be counted.
+    cells = np.where(missing, np.cumsum(missing.ravel()).reshape(codes.shape) - 1, -1).astype(narrow)
+    widths = np.repeat(cards, missing.sum(axis=1))
     return Lists(
-        cells=np.full(codes.shape, -1, dtype=narrow),
-        components=np.empty(gaps, dtype=narrow),
-        columns=np.empty(gaps, dtype=narrow),
-        marginal_starts=np.empty(gaps, dtype=np.int64),
-        marginals=np.empty(marginals),
+        cells=cells,
+        components=np.empty(len(widths), dtype=narrow),
+        columns=np.empty(len(widths), dtype=narrow),
+        marginal_starts=np.cumsum(widths) - widths,
+        marginals=np.empty(int(widths.sum())),
         state_ends=np.zeros(components + 1, dtype=np.int64),
         code_starts=np.empty(components, dtype=np.int64),
         sizes=np.empty(components, dtype=narrow),
