@@ -49,7 +49,7 @@ def test_counts_of_any_columns_are_sums_over_all_completions(net, seed, share, w
 @pytest.fixture(scope="module")
 def child():
     net = md.network("child")
-    data = with_holes(net.sample(300, seed=1), 0.2, seed=1)
+    data = with_holes(net.sample(300, seed=1), 0.1, seed=1)
     return net, data, expected_rows(net, data, 16, 0, 1)
 
 

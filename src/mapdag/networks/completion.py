@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 LISTED = 1 << 8
 """Joint levels of a component that are gone through."""
 
-MOST = 1 << 14
+MOST = 1 << 10
 """Those that anybody may ask for."""
 
 BEYOND = 1 << 40  # more than anybody counts

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 STATES = 1 << 23
 """Joint levels of all components of all rows that are kept, about: 64 MiB of probabilities, and their codes."""
 
-_LEAST, _SIZES = 6, 9  # powers of two: joint levels of a component that are listed at least, and how many more may be
+_LEAST, _SIZES = 6, 5  # powers of two: joint levels of a component that are listed at least, and how many more may be
 _COMPONENTS, _STATES, _CODES, _LARGE = range(4)
 _PIECE = 2**12  # rows that are done at a time
 
