@@ -11,6 +11,7 @@ SHORT = {
     "cells of tables": 2000,
     "tables with options": 500,
     "compressed and columnar": 150,
+    "scans of tables": 100,
     "checks of tables": 100,
     "files of levels": 30,
     "files of tiers": 60,
@@ -28,6 +29,7 @@ KEPT = {
     "cells of tables": [2703, 3275, 8152, 11870, 14195, 20973, 22573, 100005, 1185841],
     "tables with options": [8, 13, 247, 1351, 100047],
     "compressed and columnar": [249, 309, 862],
+    "scans of tables": [26, 81, 386, 846, 1196, 1241, 1359, 1654, 2139, 2241],
     "checks of tables": [425],
 }
 

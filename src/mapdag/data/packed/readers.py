@@ -12,7 +12,7 @@ from mapdag.data.content import Content, failures, open_content, shown
 from mapdag.data.delimited import are_varied, parse
 from mapdag.data.dialect import not_in, single_blanks
 from mapdag.data.packed.blocks import BLOCK_ROWS, Block, make_part
-from mapdag.data.packed.streams import NotInEncoding
+from mapdag.data.packed.streams import NotInEncoding, is_columnar_within
 from mapdag.data.packed.texts import Piece, Text
 from mapdag.data.source import levels_in_file, named_categories
 from mapdag.errors import DataError
@@ -123,6 +123,8 @@ def _next_encoding(error: NotInEncoding, asked: str | None, called: str) -> str:
 class FrameReader(Reader):
     """A polars LazyFrame."""
 
+    kind = ""  # of file
+
     def __init__(self, frame: pl.LazyFrame, called: str = "the table") -> None:
         self.called = called
         self._frame = frame
@@ -140,7 +142,8 @@ class FrameReader(Reader):
                     end += rows.height
                     yield partial(_block_of, rows, end)
         except failures() as error:
-            raise DataError(f"{self.called}: cannot be read: {error}") from error
+            kind = f" as {self.kind}" if self.kind else ""
+            raise DataError(f"{self.called}: cannot be read{kind}: {error}") from error
 
     def about(self) -> dict[str, Any]:
         """Return what the types declare."""
@@ -164,7 +167,7 @@ class ColumnarReader(FrameReader):
     def __init__(self, content: Content) -> None:
         import polars as pl
 
-        self._content = content
+        self._content, self.kind = content, content.format
         self._n_rows: int | None = None
         source = content.stream()
         if content.format == "parquet":
@@ -190,6 +193,8 @@ class ColumnarReader(FrameReader):
 def open_reader(path: Path, separator: str | None, encoding: str | None, tried: str | None = None) -> Reader:
     """Open a file, whatever it holds; `tried`: an encoding that fits better than what its start looks like."""
     content = open_content(path, unpack=False)
+    if content.format == "text" and is_columnar_within(path):
+        content = open_content(path)
     if content.format == "text":
         return TextReader(path, separator, encoding, tried)
     try:
