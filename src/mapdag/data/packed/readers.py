@@ -14,6 +14,7 @@ from mapdag.data.dialect import not_in, single_blanks
 from mapdag.data.packed.blocks import BLOCK_ROWS, Block, make_part
 from mapdag.data.packed.streams import NotInEncoding, is_columnar_within
 from mapdag.data.packed.texts import Piece, Text
+from mapdag.data.panics import without_reports
 from mapdag.data.source import levels_in_file, named_categories
 from mapdag.errors import DataError
 
@@ -135,7 +136,7 @@ class FrameReader(Reader):
         end = 0 if last is None else int(last["end"])
         frame = self._frame.slice(end) if end else self._frame
         try:
-            for batch in frame.collect_batches(chunk_size=BLOCK_ROWS, maintain_order=True):
+            for batch in _without_reports(frame.collect_batches(chunk_size=BLOCK_ROWS, maintain_order=True)):
                 self._seen = batch
                 for low in range(0, batch.height, BLOCK_ROWS):
                     rows = batch.slice(low, BLOCK_ROWS)
@@ -155,6 +156,17 @@ class FrameReader(Reader):
 
     def _declared(self, seen: pl.DataFrame) -> dict[str, list[str]]:  # noqa: ARG002 - files have more to say
         return {}
+
+
+def _without_reports(batches: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """Give batches; nothing is printed where one cannot be read."""
+    following = iter(batches)
+    while True:
+        with without_reports():
+            batch = next(following, None)
+        if batch is None:
+            return
+        yield batch
 
 
 def _block_of(rows: pl.DataFrame, end: int) -> Block:
@@ -198,6 +210,7 @@ def open_reader(path: Path, separator: str | None, encoding: str | None, tried: 
     if content.format == "text":
         return TextReader(path, separator, encoding, tried)
     try:
-        return ColumnarReader(content)
+        with without_reports():
+            return ColumnarReader(content)
     except failures() as error:
         raise DataError(f"{content.name}: cannot be read as {content.format}: {error}") from error
