@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
+import itertools
 import math
 
 import mpmath
@@ -193,6 +194,26 @@ def test_searches_end_where_weights_are_large_and_odd(scale):
         assert found.stopped == "converged"
         assert len(found.trace) < 1000
         assert math.isclose(found.score, md.score(found.dag, data), rel_tol=1e-12)
+
+
+def test_the_search_over_orders_ends_where_sums_of_scores_are_rounded():
+    """Copies of columns, so that moves come in ties, whose sums of huge scores differ in their last digits."""
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 2, size=(40, 5))[:, rng.integers(0, 5, 25)]
+    codes = np.where(rng.random(codes.shape) < 0.1, 1 - codes, codes)
+    data = md.read(codes, weights=rng.uniform(1, 50, 40) * 1e12, codes=True)
+    for objective in ("BDeu(10)", "MU(c=1)+BDs"):
+        found = md.learn(data, objective, threads=1, max_parents=1, time_limit=60)
+        assert found.stopped == "converged"
+        assert found.score >= md.hill_climb(data, objective, threads=1, max_parents=1).score
+
+
+def test_compilation_does_not_count_as_time_of_a_search(monkeypatch):
+    compiled = itertools.count(0, 1000)  # each time somebody asks, kernels have taken a quarter of an hour more
+    monkeypatch.setattr("mapdag.compiling.seconds", lambda: float(next(compiled)))
+    data = md.network("cancer").sample(200, seed=1)
+    for search in ("hc", "tabu", "orders", "exact"):
+        assert md.learn(data, search=search, threads=1, time_limit=1e-9).stopped == "converged"
 
 
 # Messages and files ---------------------------------------------------------------------------------------------------

@@ -227,7 +227,9 @@ def search_options(  # noqa: PLR0917 - same
         option("--within", "T", "Certified: tell the arcs of all graphs within T nats of the best one."),
     ] = None,
     ranks: Annotated[int | None, option("--ranks", "K", "Certified: tell the K best graphs.")] = None,
-    time_limit: Annotated[float | None, option("--time-limit", "S", "Seconds; then the best graph so far.")] = None,
+    time_limit: Annotated[
+        float | None, option("--time-limit", "S", "Seconds, compilation left out; then the best graph so far.")
+    ] = None,
     threads: Annotated[int | None, option("--threads", "T", "Threads; all cores unless given.")] = None,
     device: Annotated[
         str, option("--device", "NAME", "Where rows are counted: cpu, cuda (an NVIDIA GPU) or auto.")

@@ -35,7 +35,7 @@ class Options:
     max_iter : int, optional
         Most moves to make.
     time_limit : float, optional
-        Seconds after which the best graph so far is returned.
+        Seconds after which the best graph so far is returned; compilation of kernels does not count.
     seed : int
         For whatever is random.
     threads : int, optional

@@ -79,7 +79,7 @@ class Watch:
         if self._ended.is_set() or (outside is not None and outside.is_set()):
             raise EarlyEnd("interrupted")
         limit = self._options.time_limit
-        if limit is not None and time.perf_counter() - self._began > limit:
+        if limit is not None and self.seconds > limit:
             raise EarlyEnd("time_limit")
 
     def check_moves(self, made: int) -> None:

@@ -20,7 +20,7 @@ import numpy as np
 from mapdag.checks import check_number
 from mapdag.graphs import DAG
 from mapdag.graphs.masks import mask_of, members
-from mapdag.search.climbing.moves import TOLERANCE
+from mapdag.search.climbing.moves import tie
 from mapdag.search.climbing.walk import Walk
 from mapdag.search.exact.search import search_exactly
 from mapdag.search.frame.watch import EarlyEnd
@@ -228,7 +228,7 @@ class _Search:
         before = _score(best)
         recombine(best, other, self._finely)
         self._offer(best)
-        return _score(best) - before > TOLERANCE
+        return _score(best) - before > tie(before)
 
     def _finish(self, state: OrderState) -> None:
         while not state.step():
@@ -248,7 +248,7 @@ class _Search:
         # Ctrl-C is caught where the graph so far is known.
         options = replace(walk.options, catch_interrupt=False, progress=None, time_limit=None)
         best = search_exactly(walk.objective, walk.cache, options)
-        if best.converged and best.score - walk.best_score > TOLERANCE:
+        if best.converged and best.score - walk.best_score > tie(best.score):
             walk.adopt(_masks_of(best.dag), best.score)
         walk.tell("searching", 1, 1)
         walk.watch.check()
@@ -256,7 +256,7 @@ class _Search:
     def _offer(self, graph: Graph) -> None:
         """Keep a graph if it is the best so far."""
         score = _score(graph) + self._rest
-        if self._arcwise and score - self._walk.best_score > TOLERANCE and self._is_legal(masks := graph.masks()):
+        if self._arcwise and score - self._walk.best_score > tie(score) and self._is_legal(masks := graph.masks()):
             self._walk.adopt(masks, score)
 
     def _is_legal(self, masks: Sequence[int]) -> bool:
@@ -272,7 +272,7 @@ class _Search:
             dag = walk.best() if self._arcwise else DAG.from_parent_masks(walk.nodes, best.masks(), check=False)
             walk.jump(dag, note=not self._arcwise)
             walk.climb()
-            if not walk.best_score - before > TOLERANCE or not self._arcwise:
+            if not walk.best_score - before > tie(before) or not self._arcwise:
                 return
             state = self._everybody.state(alone=True)
             state.load_masks(_masks_of(walk.best()))

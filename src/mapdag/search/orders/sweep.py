@@ -14,11 +14,16 @@ from mapdag.kernels import Bools, Ints, Words, call_at, inner, look, no_words, t
 from mapdag.search.cache.status import CONVERGED, OK, PAUSED
 from mapdag.search.cache.store import HALT
 from mapdag.search.climbing.links import flip
-from mapdag.search.climbing.moves import TOLERANCE
+from mapdag.search.climbing.moves import NOISE, TOLERANCE
 from mapdag.search.orders.trees import FOUND, Trees
 
 if TYPE_CHECKING:
     from mapdag.search.cache.store import Problem, Store
+
+
+AT, MOVED = 0, 1  # what is in `Order.cursor`
+_LOOK = 2**12  # nodes moved after which limits are looked at
+_MANY = 64  # moves of each node after which sums are trusted by half as much: so it ends, whatever they are
 
 
 class Order(NamedTuple):
@@ -28,14 +33,14 @@ class Order(NamedTuple):
     position: Ints  # of each node in the sequence; -1: its parents are not known yet
     nodes: Ints  # for each node, the tree node (see `trees`) that has its parents
     dirty: Bools  # for each node, whether its position may not be the best
-    cursor: Ints  # one number: the node that is looked at, or will be next
+    cursor: Ints  # the node that is looked at, or will be next; how many were moved since the last rest
 
 
 def new_order(sequence: list[int]) -> Order:
     """Make an order whose nodes have no parents yet."""
     n = len(sequence)
     positions, nodes = np.full(n, -1, dtype=np.int64), np.full(n, -1, dtype=np.int64)
-    dirty, cursor = np.ones(n, dtype=np.bool_), np.zeros(1, dtype=np.int64)
+    dirty, cursor = np.ones(n, dtype=np.bool_), np.zeros(2, dtype=np.int64)
     return Order(np.array(sequence, dtype=np.int64), positions, nodes, dirty, cursor)
 
 
@@ -100,8 +105,10 @@ def _best_slot(x: int, step: int, order: Order, problem: Problem, store: Store, 
     here = order.position[x]
     for i in range(here):
         flip(before, sequence[i])
-    found, slot = TOLERANCE, here
+    found, slot = 0.0, here
     change, stays = -best[nodes[x]], np.int64(-1)
+    # What is added up is known to some digits only; where counts are huge, the rest of them is no gain.
+    noise, terms = NOISE * 2.0 ** (order.cursor[MOVED] // (_MANY * len(sequence))), abs(change)
     i = here + step
     while 0 <= i < len(sequence):
         other = sequence[i]
@@ -120,6 +127,7 @@ def _best_slot(x: int, step: int, order: Order, problem: Problem, store: Store, 
             if node < 0:
                 return -1, 0.0
             change += best[node] - best[nodes[other]]
+            terms += abs(best[node] - best[nodes[other]])
         if step > 0:
             flip(before, other)
         if relevant[other, x] or relevant[x, other]:
@@ -128,7 +136,7 @@ def _best_slot(x: int, step: int, order: Order, problem: Problem, store: Store, 
                 if stays < 0:
                     return -1, 0.0
             gain = change + best[stays]
-            if gain > found:
+            if gain > found and gain > TOLERANCE and not gain < noise * terms:
                 found, slot = gain, i
         i += step
     return slot, found if slot != here else 0.0
@@ -154,6 +162,7 @@ def _improve(x: int, order: Order, problem: Problem, store: Store, trees: Trees)
             sequence[i] = sequence[i + step]
             i += step
         sequence[slot] = x
+        order.cursor[MOVED] += 1
         # All parents that this asks for were found on the way to the best position: it cannot be interrupted.
         _place(min(here, slot), max(here, slot), x, order, problem, store, trees)
     order.dirty[x] = False
@@ -175,16 +184,17 @@ def sweep(order: Order, problem: Problem, store: Store, trees: Trees) -> int:
     if last >= 0 and not _place(first, last, -1, order, problem, store, trees):
         return store.status[0]
     clean = 0  # nodes in a row that are not dirty
+    looked = cursor[MOVED]
     while clean < n:
-        x = cursor[0]
+        x = cursor[AT]
         if dirty[x]:
-            if look(store.used, HALT):
+            if look(store.used, HALT) or cursor[MOVED] - looked >= _LOOK:
                 return PAUSED
             if not _improve(x, order, problem, store, trees):
                 return store.status[0]
             clean = 0
         else:
             clean += 1
-        cursor[0] = x + 1 if x + 1 < n else 0
-    cursor[0] = 0
+        cursor[AT] = x + 1 if x + 1 < n else 0
+    cursor[AT] = cursor[MOVED] = 0
     return CONVERGED

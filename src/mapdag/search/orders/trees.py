@@ -28,7 +28,7 @@ from mapdag.search.cache.store import (
     odds_of,
 )
 from mapdag.search.climbing.links import contains, flip
-from mapdag.search.climbing.moves import TOLERANCE
+from mapdag.search.climbing.moves import tie_at
 
 NODES, BRANCHES, FOUND = 0, 1, 2  # what is in `Trees.used`
 DONE, PAUSE = 0, 1  # what is in `Trees.work`
@@ -146,7 +146,7 @@ def _grow(child: int, size: int, problem: Problem, store: Store, trees: Trees) -
     for i in range(size):
         prior += odds_of(odds, parents[i], child)
     here = scores[problem.row] + prior
-    last = first
+    last, least = first, tie_at(here)
     if size < max_parents:
         column = store.scores[find_column(family_key(child, parents, size, WHOLE, problem.zobrist), store), problem.row]
         for c in range(n):
@@ -155,7 +155,7 @@ def _grow(child: int, size: int, problem: Problem, store: Store, trees: Trees) -
             if column[c] > -np.inf:
                 flip(possible[node], c)
             score = column[c] + prior + odds_of(odds, c, child)
-            if not (score - here > TOLERANCE or fixed[c, child]):
+            if not (score - here > least or fixed[c, child]):
                 continue
             rank = np.inf if fixed[c, child] else score
             at = last
@@ -183,7 +183,7 @@ def _shrink(node: int, child: int, size: int, problem: Problem, store: Store, tr
         prior += odds_of(odds, parents[i], child)
     scores = new_floats(store.scores.shape[1])
     while size:
-        found, drop = here - TOLERANCE, -1
+        found, drop = here - tie_at(here), -1
         for i in range(size):
             if fixed[parents[i], child]:
                 continue
