@@ -1,0 +1,275 @@
+"""The application: what one may ask for over HTTP, and how it is answered.
+
+Every answer is JSON, or JSON lines where there is more than one; what is wrong is a sentence with a status of 4xx.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import suppress
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from starlette.applications import Starlette
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+
+from mapdag.errors import CapacityError, MapdagError, MissingExtraError, ParameterError
+from mapdag.explorer.advice import Unreadable, options_of
+from mapdag.explorer.answers import lay_out
+from mapdag.explorer.guard import Refused
+from mapdag.explorer.jobs import Busy, Cancelled, Job
+from mapdag.explorer.learning import learn
+from mapdag.explorer.settings import Settings, read_arcs
+from mapdag.explorer.vocabulary import vocabulary
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from mapdag.explorer.doors import Explorer
+    from mapdag.explorer.library import Table
+
+_TYPES = {".js": "text/javascript", ".css": "text/css", ".html": "text/html", ".svg": "image/svg+xml"}
+_PLACES = ("mapdag.report", "mapdag.explorer")
+_NAME = 200  # letters of the name of a file
+
+
+class Application:
+    """Answers requests for one explorer.
+
+    Parameters
+    ----------
+    explorer : Explorer
+    """
+
+    def __init__(self, explorer: Explorer) -> None:
+        self._explorer = explorer
+        self._assets = _find_assets()
+
+    def routes(self) -> Starlette:
+        """Return the application as the server takes it."""
+        posts: dict[str, Callable[[Request], Any]] = {
+            "data": self.open,
+            "learn": self.learn,
+            "layout": self.lay_out,
+            "cancel": self.cancel,
+        }
+        gets: dict[str, Callable[[Request], Any]] = {"vocabulary": self.vocabulary, "data": self.tables}
+        return Starlette(
+            routes=[
+                Route("/", _answered(self.page), methods=["GET"]),
+                Route("/assets/{name}", _answered(self.asset), methods=["GET"]),
+                Route("/api/data/{key}", _answered(self.close), methods=["DELETE"]),
+                *(Route(f"/api/{name}", _answered(answer), methods=["GET"]) for name, answer in gets.items()),
+                *(Route(f"/api/{name}", _answered(answer), methods=["POST"]) for name, answer in posts.items()),
+            ]
+        )
+
+    # Pages and files -------------------------------------------------------------------------------------------
+
+    async def page(self, request: Request) -> Response:
+        """Send the page, with the token that it shows when it asks."""
+        del request
+        if "index.html" not in self._assets:
+            return Response("the page is missing", 404)
+        text = self._assets["index.html"].read_text(encoding="utf-8").replace("__TOKEN__", self._explorer.token)
+        return Response(text, media_type="text/html")
+
+    async def asset(self, request: Request) -> Response:
+        """Send a file of the page."""
+        name = request.path_params["name"]
+        if name not in self._assets or name == "index.html":
+            raise Refused(404, "there is no such file")
+        ending = name[name.rindex(".") :]
+        return Response(self._assets[name].read_bytes(), media_type=_TYPES[ending])
+
+    # Tables ----------------------------------------------------------------------------------------------------
+
+    async def vocabulary(self, request: Request) -> Any:
+        """Say what there is to choose from."""
+        del request
+        return vocabulary(self._explorer.limits)
+
+    async def tables(self, request: Request) -> Any:
+        """List the tables that are held."""
+        del request
+        return await self._do(lambda: {"tables": [each.to_json() for each in self._explorer.library.tables()]})
+
+    async def open(self, request: Request) -> Any:
+        """Open a table: a file in the body, or a sample of a bundled network."""
+        library, query = self._explorer.library, request.query_params
+        if "name" not in query:
+            asked = await _json(request)
+            name = asked.get("network")
+            if not isinstance(name, str):
+                raise ParameterError("network must be the name of a bundled network")
+            rows, seed = (_whole(asked, each, usual) for each, usual in (("rows", 5000), ("seed", 1)))
+            return await self._do(lambda: library.sample(name, rows, seed).to_json())
+        called = "".join(c for c in query["name"].replace("\\", "/").rpartition("/")[2] if c.isprintable())[:_NAME]
+        options = options_of({key: query.getlist(key) for key in query})
+        content = await request.body()
+        return await self._do(lambda: library.read(called or "table", content, options).to_json())
+
+    async def close(self, request: Request) -> Any:
+        """Let go of a table."""
+        self._explorer.library.drop(request.path_params["key"])
+        return {}
+
+    # Graphs ----------------------------------------------------------------------------------------------------
+
+    async def learn(self, request: Request) -> Any:
+        """Learn: JSON lines with the graph of hill climbing, then that of the search that was asked for."""
+        asked = await _json(request)
+        table, settings = self._table(asked), Settings.read(asked.get("settings", {}))
+        options = {"then_default": bool(asked.get("then_default", True)), "layout": bool(asked.get("layout", False))}
+        limits = self._explorer.limits
+        return self._stream(asked, "learn", lambda job: learn(job, table, settings, limits, **options))
+
+    async def lay_out(self, request: Request) -> Any:
+        """Say where the nodes and arcs of a graph are drawn."""
+        asked = await _json(request)
+        table, arcs = self._table(asked), read_arcs("arcs", asked.get("arcs"))
+        return await self._do(lambda: lay_out(table.data.names, arcs))
+
+    async def cancel(self, request: Request) -> Any:
+        """End what a tab has asked for."""
+        asked = await _json(request)
+        what = asked.get("what")
+        return {"cancelled": self._explorer.desk.cancel(_tab(asked), what if isinstance(what, str) else None)}
+
+    # How ---------------------------------------------------------------------------------------------------------
+
+    def _table(self, asked: Mapping[str, Any]) -> Table:
+        return self._explorer.library.get(asked.get("data"))
+
+    async def _do(self, work: Callable[[], Any]) -> Any:
+        """Do something in a thread that takes a moment."""
+        job = Job("", "", lambda _: None)
+        self._explorer.desk.take(job, replaces=False)
+        return await asyncio.wrap_future(self._explorer.desk.start(job, work))
+
+    def _stream(
+        self, asked: Mapping[str, Any], what: str, work: Callable[[Job], None], *, behind: bool = False
+    ) -> Response:
+        """Do something in a thread, and send what it tells as it comes."""
+        loop, lines = asyncio.get_running_loop(), asyncio.Queue[dict[str, Any] | None]()
+
+        def put(line: dict[str, Any] | None) -> None:
+            with suppress(RuntimeError):  # the server has stopped
+                loop.call_soon_threadsafe(lines.put_nowait, line)
+
+        job = Job(_tab(asked), what, put, _whole(asked, "sequence", 0))
+
+        def run() -> None:
+            try:
+                job.check()
+                work(job)
+            except Cancelled:
+                put({"kind": "cancelled", "sequence": job.sequence})
+            except MapdagError as error:
+                put({"kind": "error", "sequence": job.sequence, "error": str(error)})
+            except MemoryError:
+                put({"kind": "error", "sequence": job.sequence, "error": "not enough memory"})
+            except Exception as error:  # noqa: BLE001 - the page says it, and the server goes on
+                self._explorer.note(error)
+                put({"kind": "error", "sequence": job.sequence, "error": _internal(error)})
+            finally:
+                put(None)
+
+        async def send() -> AsyncIterator[bytes]:
+            try:
+                while (line := await lines.get()) is not None:
+                    yield _text(line) + b"\n"
+            finally:
+                job.cancel.set()  # it has ended, or nobody listens any more
+
+        try:
+            self._explorer.desk.take(job)
+            self._explorer.desk.start(job, run, behind=behind)
+        except Cancelled:
+            return Response(_text({"kind": "cancelled", "sequence": job.sequence}) + b"\n", media_type=_LINES)
+        return StreamingResponse(send(), media_type=_LINES)
+
+
+_LINES = "application/x-ndjson"
+
+
+def _answered(answer: Callable[[Request], Any]) -> Callable[[Request], Any]:
+    """Turn what goes wrong into a sentence."""
+
+    async def run(request: Request) -> Response:
+        try:
+            found = await answer(request)
+        except Refused as refused:
+            return _wrong(refused.status, refused.why)
+        except Unreadable as error:
+            return _wrong(422, str(error), advice=error.advice)
+        except Busy as error:
+            return _wrong(429, str(error))
+        except CapacityError as error:
+            return _wrong(413, str(error))
+        except MissingExtraError as error:
+            return _wrong(501, str(error))
+        except MapdagError as error:
+            return _wrong(422, str(error))
+        except MemoryError:
+            return _wrong(507, "not enough memory")
+        return found if isinstance(found, Response) else Response(_text(found), media_type="application/json")
+
+    return run
+
+
+def _wrong(status: int, sentence: str, **facts: Any) -> Response:
+    return Response(_text({"error": sentence, **facts}), status, media_type="application/json")
+
+
+def _text(value: Any) -> bytes:
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return text.encode("utf-8", "backslashreplace")
+
+
+async def _json(request: Request) -> Mapping[str, Any]:
+    body = await request.body()
+    try:
+        found = json.loads(body, parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        raise Refused(400, "the request is not JSON") from None
+    if not isinstance(found, dict):
+        raise Refused(400, "the request must be an object")
+    return found
+
+
+def _no_constant(text: str) -> Any:
+    raise ValueError(text)
+
+
+def _tab(asked: Mapping[str, Any]) -> str:
+    found = asked.get("tab", "")
+    if not isinstance(found, str) or len(found) > _NAME:
+        raise ParameterError("tab must be a short text")
+    return found
+
+
+def _whole(asked: Mapping[str, Any], name: str, usual: int) -> int:
+    found = asked.get(name, usual)
+    if isinstance(found, float) and found.is_integer():
+        found = int(found)
+    if isinstance(found, bool) or not isinstance(found, int) or not 0 <= found < 2**53:
+        raise ParameterError(f"{name} must be a whole number of at least 0, got {str(found)[:80]!r}")
+    return found
+
+
+def _internal(error: Exception) -> str:
+    return f"internal error, please report it: {type(error).__name__}: {error}"
+
+
+def _find_assets() -> dict[str, Any]:
+    """Find the files that may be sent, by their names: no other names exist."""
+    found: dict[str, Any] = {}
+    for place in _PLACES:
+        folder = files(place).joinpath("assets")
+        if folder.is_dir():
+            found |= {each.name: each for each in folder.iterdir() if each.name[each.name.rfind(".") :] in _TYPES}
+    return found
