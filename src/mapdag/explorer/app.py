@@ -9,6 +9,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -19,17 +20,23 @@ from starlette.routing import Route
 from mapdag.errors import CapacityError, MapdagError, MissingExtraError, ParameterError
 from mapdag.explorer.advice import Unreadable, options_of
 from mapdag.explorer.answers import lay_out
+from mapdag.explorer.background import certify, strengths
+from mapdag.explorer.constraints import constraint_costs
 from mapdag.explorer.guard import Refused
 from mapdag.explorer.jobs import Busy, Cancelled, Job
 from mapdag.explorer.learning import learn
+from mapdag.explorer.lives import fill_map, lives
 from mapdag.explorer.settings import Settings, read_arcs
+from mapdag.explorer.tables import marginals, probability_tables
 from mapdag.explorer.vocabulary import vocabulary
+from mapdag.explorer.why import explain
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
     from mapdag.explorer.doors import Explorer
     from mapdag.explorer.library import Table
+    from mapdag.explorer.settings import Arc
 
 _TYPES = {".js": "text/javascript", ".css": "text/css", ".html": "text/html", ".svg": "image/svg+xml"}
 _PLACES = ("mapdag.report", "mapdag.explorer")
@@ -54,6 +61,14 @@ class Application:
             "data": self.open,
             "learn": self.learn,
             "layout": self.lay_out,
+            "why": self.why,
+            "constraint-cost": self.constraint_cost,
+            "cpts": self.cpts,
+            "evidence": self.evidence,
+            "strength": self.strength,
+            "life": self.life,
+            "map": self.map,
+            "certify": self.certify,
             "cancel": self.cancel,
         }
         gets: dict[str, Callable[[Request], Any]] = {"vocabulary": self.vocabulary, "data": self.tables}
@@ -133,6 +148,53 @@ class Application:
         table, arcs = self._table(asked), read_arcs("arcs", asked.get("arcs"))
         return await self._do(lambda: lay_out(table.data.names, arcs))
 
+    async def why(self, request: Request) -> Any:
+        """Say why an arc is there, or not."""
+        asked = await _json(request)
+        table, settings, arcs = self._graph(asked)
+        arc = read_arcs("arc", [asked.get("arc")])[0]
+        return await self._do(lambda: explain(table, settings, arcs, arc))
+
+    async def constraint_cost(self, request: Request) -> Any:
+        """Say what each constraint costs."""
+        asked = await _json(request)
+        table, settings = self._table(asked), Settings.read(asked.get("settings", {}))
+        return await self._do_as(asked, "constraint-cost", lambda job: constraint_costs(job, table, settings))
+
+    async def cpts(self, request: Request) -> Any:
+        """Return the probability tables of a graph, as the scripts of the report take them."""
+        graph = self._graph(await _json(request))
+        return await self._do(lambda: probability_tables(*graph))
+
+    async def evidence(self, request: Request) -> Any:
+        """Return the distribution of every node, given levels of some."""
+        asked = await _json(request)
+        graph = self._graph(asked)
+        return await self._do(lambda: marginals(*graph, asked.get("evidence", {})))
+
+    # What is filled in behind ------------------------------------------------------------------------------------
+
+    async def strength(self, request: Request) -> Any:
+        """Say how strong arcs are: JSON lines."""
+        asked = await _json(request)
+        table, settings = self._table(asked), Settings.read(asked.get("settings", {}))
+        search = Settings.read({"search": asked.get("search", "hc")})
+        options: dict[str, Any] = {"resamples": _whole(asked, "resamples", 100), "search": search.search}
+        work = partial(strengths, table=table, settings=settings, limits=self._explorer.limits, **options)
+        return self._stream(asked, "strength", work, behind=True)
+
+    async def life(self, request: Request) -> Any:
+        """Say where arcs live: JSON lines."""
+        return await self._behind(request, "life", lives)
+
+    async def map(self, request: Request) -> Any:
+        """Say which graph there is at each point of a grid: JSON lines."""
+        return await self._behind(request, "map", fill_map)
+
+    async def certify(self, request: Request) -> Any:
+        """Bound all graphs: JSON lines."""
+        return await self._behind(request, "certify", certify)
+
     async def cancel(self, request: Request) -> Any:
         """End what a tab has asked for."""
         asked = await _json(request)
@@ -144,11 +206,29 @@ class Application:
     def _table(self, asked: Mapping[str, Any]) -> Table:
         return self._explorer.library.get(asked.get("data"))
 
+    def _graph(self, asked: Mapping[str, Any]) -> tuple[Table, Settings, tuple[Arc, ...]]:
+        return self._table(asked), Settings.read(asked.get("settings", {})), read_arcs("arcs", asked.get("arcs"))
+
+    async def _behind(self, request: Request, what: str, work: Callable[..., None]) -> Response:
+        asked = await _json(request)
+        table, settings = self._table(asked), Settings.read(asked.get("settings", {}))
+        limits = self._explorer.limits
+        return self._stream(asked, what, lambda job: work(job, table, settings, limits), behind=True)
+
     async def _do(self, work: Callable[[], Any]) -> Any:
         """Do something in a thread that takes a moment."""
         job = Job("", "", lambda _: None)
         self._explorer.desk.take(job, replaces=False)
         return await asyncio.wrap_future(self._explorer.desk.start(job, work))
+
+    async def _do_as(self, asked: Mapping[str, Any], what: str, work: Callable[[Job], Any]) -> Any:
+        """Do something in a thread that a newer request of the same tab ends."""
+        job = Job(_tab(asked), what, lambda _: None, _whole(asked, "sequence", 0))
+        try:
+            self._explorer.desk.take(job)
+            return await asyncio.wrap_future(self._explorer.desk.start(job, lambda: work(job)))
+        except Cancelled:
+            raise Refused(409, "something newer was asked for") from None
 
     def _stream(
         self, asked: Mapping[str, Any], what: str, work: Callable[[Job], None], *, behind: bool = False
