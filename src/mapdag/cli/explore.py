@@ -67,6 +67,8 @@ def explore(
         path = read_table.source if isinstance(read_table.source, str) else None
         source = Source(read_table.name or "table", path=path, options=given, like=read_table.like)
         explorer.hold(read_table(), source)
+    else:
+        explorer.go_on()
     Server(explorer, host=host, port=port).run(open_browser=not no_browser)
 
 

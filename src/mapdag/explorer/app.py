@@ -12,6 +12,7 @@ from contextlib import suppress
 from functools import partial
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from starlette.applications import Starlette
 from starlette.responses import Response, StreamingResponse
@@ -22,6 +23,7 @@ from mapdag.explorer.advice import Unreadable, options_of
 from mapdag.explorer.answers import lay_out
 from mapdag.explorer.background import certify, strengths
 from mapdag.explorer.constraints import constraint_costs
+from mapdag.explorer.export import export
 from mapdag.explorer.guard import Refused
 from mapdag.explorer.jobs import Busy, Cancelled, Job
 from mapdag.explorer.learning import learn
@@ -69,9 +71,15 @@ class Application:
             "life": self.life,
             "map": self.map,
             "certify": self.certify,
+            "export": self.export,
+            "session": self.save,
             "cancel": self.cancel,
         }
-        gets: dict[str, Callable[[Request], Any]] = {"vocabulary": self.vocabulary, "data": self.tables}
+        gets: dict[str, Callable[[Request], Any]] = {
+            "vocabulary": self.vocabulary,
+            "data": self.tables,
+            "session": self.session,
+        }
         return Starlette(
             routes=[
                 Route("/", _answered(self.page), methods=["GET"]),
@@ -194,6 +202,32 @@ class Application:
     async def certify(self, request: Request) -> Any:
         """Bound all graphs: JSON lines."""
         return await self._behind(request, "certify", certify)
+
+    # What is kept ------------------------------------------------------------------------------------------------
+
+    async def export(self, request: Request) -> Response:
+        """Send a graph as a file."""
+        asked = await _json(request)
+        graph, limit = self._graph(asked), self._explorer.limits.search
+        found = await self._do_as(asked, "export", lambda job: export(job, *graph, asked.get("format"), limit))
+        headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(found.name)}"}
+        return Response(found.content, media_type=found.kind, headers=headers)
+
+    async def session(self, request: Request) -> Any:
+        """Return the session that was kept."""
+        del request
+        kept = self._explorer.session
+        if kept is None:
+            return {"file": None, "session": None}
+        return {"file": kept.name, "session": await self._do(kept.read)}
+
+    async def save(self, request: Request) -> Any:
+        """Keep a session, where there is a file for it."""
+        state, kept = await _json(request), self._explorer.session
+        if kept is None:
+            raise Refused(409, "there is no session file: start the explorer with --session FILE")
+        await self._do(lambda: kept.write(state))
+        return {"file": kept.name}
 
     async def cancel(self, request: Request) -> Any:
         """End what a tab has asked for."""

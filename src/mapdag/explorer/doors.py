@@ -6,12 +6,16 @@ import os
 import secrets
 import sys
 import traceback
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mapdag.checks import check_whole
 from mapdag.explorer.jobs import Desk
 from mapdag.explorer.library import Library, Source
 from mapdag.explorer.limits import Limits
+from mapdag.explorer.session import Session, reopen
+from mapdag.explorer.settings import Settings
 
 if TYPE_CHECKING:
     from mapdag.data import Dataset
@@ -42,12 +46,17 @@ class Explorer:
         self.library = Library(self.limits)
         self.desk = Desk(self.limits.waiting)
         self.token = secrets.token_urlsafe(24)
-        self.session = None if session is None else Path(session)
+        self.session = None if session is None else Session(session)
         self.framed = framed
 
     def hold(self, data: Dataset, source: Source) -> Table:
         """Hold a table that was read elsewhere."""
         return self.library.add(data, source)
+
+    def go_on(self) -> Table | None:
+        """Open the table that the session was about, if there is one and it is known where it is."""
+        kept = None if self.session is None else self.session.read()
+        return None if kept is None else reopen(kept, self.library)
 
     def note(self, error: BaseException) -> None:
         """Say where something went wrong that should not, for those who asked for it."""
@@ -91,12 +100,53 @@ def explore(
     explorer = Explorer(session=session)
     if data is not None:
         explorer.hold(as_dataset(data, **reading), source_of(data, reading))
+    else:
+        explorer.go_on()
     Server(explorer, host=host, port=port).run(open_browser=open_browser)
 
 
-def show(result: Result, *, height: int = 720) -> Any:
-    """Show the explorer of a result's data in a notebook; `mapdag.Result.explore` is the front door."""
-    raise NotImplementedError
+class Frame:
+    """The page in a notebook: a frame that the notebook shows.
+
+    Attributes
+    ----------
+    url : str
+        Where the page is.
+    height : int
+        Of the frame, in pixels.
+    """
+
+    def __init__(self, url: str, height: int) -> None:
+        self.url, self.height = url, height
+
+    def _repr_html_(self) -> str:
+        attributes = f'width="100%" height="{self.height}" style="border:0" title="mapdag explorer" allow="fullscreen"'
+        return f'<iframe src="{escape(self.url)}" {attributes}></iframe>'
+
+    def __repr__(self) -> str:
+        return f"mapdag explorer: {self.url}"
+
+
+_in_notebook: list[Any] = []  # the server of this process, once somebody has asked for it
+
+
+def show(result: Result, *, height: int = 720) -> Frame:
+    """Show the explorer of a result's data in a notebook; `mapdag.Result.explore` is the front door.
+
+    All results share one server, which ends with Python.
+    """
+    from mapdag.explorer.server import Server
+    from mapdag.plots import check_installed
+
+    check_installed()
+    check_whole("height", height, least=100)
+    if not _in_notebook:
+        server = Server(Explorer(framed=True))
+        server.start()
+        _in_notebook.append(server)
+    server = _in_notebook[0]
+    table = server.explorer.library.add(result.data, Source("data"), settings=Settings.of(result.objective))
+    return Frame(f"{server.url}&data={table.key}", height)
 
 
 def source_of(data: Any, reading: dict[str, Any]) -> Source:

@@ -20,6 +20,7 @@ from mapdag.wording import plural
 if TYPE_CHECKING:
     from mapdag.data import Dataset
     from mapdag.explorer.limits import Limits
+    from mapdag.explorer.settings import Settings
 
 _LEVELS = 250  # levels of a column that the page is told
 
@@ -72,6 +73,8 @@ class Table:
         What reading it had to say.
     budget : int
         Bytes of scores and counts that may be remembered.
+    settings : Settings, optional
+        What the page begins with, where that is not the usual.
     """
 
     key: str
@@ -79,6 +82,7 @@ class Table:
     source: Source
     warnings: tuple[str, ...] = ()
     budget: int = 0
+    settings: Settings | None = None
 
     @cached_property
     def memory(self) -> Memory:
@@ -88,14 +92,8 @@ class Table:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Return what tells this table from others."""
-        digest = hashlib.sha256()
-        for name in self.data.names:
-            digest.update(repr((name, self.data.levels[name])).encode())
-        digest.update(self.data.codes.tobytes())
-        if self.data.weights is not None:
-            digest.update(self.data.weights.tobytes())
-        return digest.hexdigest()[:32]
+        """What tells this table from others."""
+        return fingerprint_of(self.data)
 
     def to_json(self) -> dict[str, Any]:
         """Return what the page is told."""
@@ -117,9 +115,21 @@ class Table:
             ],
             "source": self.source.to_json(),
             "fingerprint": self.fingerprint,
+            "settings": None if self.settings is None else self.settings.to_json(),
             "advice": [],
             "warnings": list(self.warnings),
         }
+
+
+def fingerprint_of(data: Dataset) -> str:
+    """Return what tells a table from others: names, levels, values and weights."""
+    digest = hashlib.sha256()
+    for name in data.names:
+        digest.update(repr((name, data.levels[name])).encode("utf-8", "backslashreplace"))
+    digest.update(data.codes.tobytes())
+    if data.weights is not None:
+        digest.update(data.weights.tobytes())
+    return digest.hexdigest()[:32]
 
 
 class Library:
@@ -158,7 +168,9 @@ class Library:
         with self._lock:
             self._tables.pop(key, None)
 
-    def add(self, data: Dataset, source: Source, warnings: tuple[str, ...] = ()) -> Table:
+    def add(
+        self, data: Dataset, source: Source, warnings: tuple[str, ...] = (), settings: Settings | None = None
+    ) -> Table:
         """Hold a table; one that is held already is found again."""
         if data.n_rows > self._limits.rows:
             raise CapacityError(
@@ -169,12 +181,12 @@ class Library:
             raise DataError(f"{source.name} has one column: a graph needs two at least")
         with self._lock:
             for known in self._tables.values():
-                if known.source == source and known.data == data:
+                if known.source == source and known.settings == settings and known.data == data:
                     return known
             if len(self._tables) >= self._limits.tables:
                 raise CapacityError(f"{len(self._tables)} tables are open: close one of them first")
             self._number += 1
-            made = Table(f"t{self._number}", data, source, warnings, self._limits.memory)
+            made = Table(f"t{self._number}", data, source, warnings, self._limits.memory, settings)
             self._tables[made.key] = made
         return made
 

@@ -44,7 +44,7 @@ class Server:
 
         from mapdag.explorer.app import Application
 
-        self._explorer = explorer
+        self.explorer = explorer
         self._socket = _listen(host, port)
         self.port = int(self._socket.getsockname()[1])
         self._name = f"[{host}]" if ":" in host else host
@@ -76,7 +76,7 @@ class Server:
     def url(self) -> str:
         """Where the page is, with the token."""
         name = "localhost" if self._name in ("0.0.0.0", "[::]") else self._name  # noqa: S104 - only read
-        return f"http://{name}:{self.port}/?token={self._explorer.token}"
+        return f"http://{name}:{self.port}/?token={self.explorer.token}"
 
     def run(self, *, open_browser: bool = True) -> None:
         """Serve until Ctrl-C."""
@@ -100,7 +100,7 @@ class Server:
     def stop(self) -> None:
         """Stop what `start` has started."""
         self._server.should_exit = True
-        self._explorer.close()
+        self.explorer.close()
         self._thread.join()
         self._close()
 
@@ -110,7 +110,7 @@ class Server:
         asyncio.run(self._server.serve(sockets=[self._socket]))
 
     def _close(self) -> None:
-        self._explorer.close()
+        self.explorer.close()
         self._socket.close()
 
 

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from mapdag.errors import ParameterError
-from mapdag.priors import CS, MU, VSP, Support, U
+from mapdag.priors import CS, MU, VSP, MaxParents, Support, U
 from mapdag.scores import AIC, BDJ, BIC, K2, PNAL, BDeu, BDs, eBIC, fNML, qNML
 from mapdag.search.plan import SEARCHES, Plan
 from mapdag.wording import near
@@ -114,6 +114,32 @@ class Settings:
             seed=_whole("seed", found["seed"]),
         )
 
+    @classmethod
+    def of(cls, objective: Objective) -> Settings:
+        """Find the settings of an objective, as far as the page has controls for it.
+
+        >>> import mapdag as md
+        >>> Settings.of(md.parse("MU(beta=0.1)+BDeu(10)"))
+        Settings(likelihood='BDeu', alpha=10.0, prior='MU', beta=0.1, c=None, support=None, search='orders', ...
+        """
+        likelihood = type(objective.likelihood).__name__
+        found: dict[str, Any] = {"support": objective.prior.support}
+        if likelihood in LIKELIHOODS:
+            found |= {"likelihood": likelihood, "alpha": getattr(objective.likelihood, "alpha", 1.0)}
+        for part in getattr(objective.prior, "parts", (objective.prior,)):
+            name = type(part).__name__
+            if isinstance(part, MU):
+                found |= {"prior": name, "beta": part.beta, "c": part.c}
+            elif isinstance(part, VSP) and isinstance(part.beta, float):
+                found |= {"prior": name, "beta": part.beta}
+            elif isinstance(part, U):
+                found |= {"prior": name}
+            elif isinstance(part, MaxParents):
+                found |= {"max_parents": part.m}
+            elif isinstance(part, CS):
+                found |= {"prior": name, "elicited": _rows_of(part)}
+        return cls(**found)
+
     def to_json(self) -> dict[str, Any]:
         """Return what `read` takes."""
         return asdict(self)
@@ -153,6 +179,12 @@ class Settings:
         """Return how to search; other options as in `mapdag.learn`, and what ends it when it is set."""
         made = Plan.make(**{"search": self.search, "seed": self.seed, **self.limits, **options}, catch_interrupt=False)
         return made if cancel is None else made.changed(cancel=cancel)
+
+
+def _rows_of(prior: CS) -> tuple[tuple[str, str, float], ...]:
+    """Return elicited probabilities as the page has them: of arcs, one each."""
+    pairs = [(key.split("->") if isinstance(key, str) else key, row) for key, row in prior.table.items()]
+    return tuple((pair[0].strip(), pair[1].strip(), row[0]) for pair, row in pairs if len(pair) == 2 and len(row) == 1)
 
 
 def read_arcs(name: str, given: Any) -> tuple[Arc, ...]:
