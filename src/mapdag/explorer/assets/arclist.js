@@ -10,6 +10,7 @@ const MOST = 400;
 export function startArcList() {
   const place = document.getElementById("arc-list"), field = make("input", { type: "search", class: "filter", placeholder: "Filter arcs", "aria-label": "Filter arcs", input: () => list() });
   const body = make("ul", { class: "arcs-listed", "aria-label": "Arcs" }), head = make("p", { class: "help", id: "arc-list-head" });
+  field.hidden = true;
   place.append(head, field, body);
 
   function list() {

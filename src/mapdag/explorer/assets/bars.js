@@ -1,7 +1,7 @@
 // Bars in the nodes: the distribution of every node, in the graph. Click a level to observe it.
 import { percent } from "./beliefs.js";
 import { makeSvg } from "./elements.js";
-import { SHOWN } from "./layout.js";
+import { SHOWN, WIDE } from "./layout.js";
 import { drawing, makeRoom, picture } from "./stage.js";
 import { on, state, tell } from "./state.js";
 
@@ -39,12 +39,12 @@ function show(wanted) {
 }
 
 function build(node, i) {
-  const { levels } = state.data.columns[i], wide = Math.max(+node.firstChild.getAttribute("width"), 132);
+  const { levels } = state.data.columns[i], wide = Math.max(+node.firstChild.getAttribute("width"), WIDE);
   const lines = levels.slice(0, SHOWN).map((level, code) => {
     const line = makeSvg("g", { class: "level", "data-level": code, transform: `translate(6 ${26 + code * LINE})`, role: "button", "aria-label": level },
       makeSvg("rect", { class: "ground", width: wide - 12, height: LINE - 2, rx: 3 }),
       makeSvg("rect", { class: "amount", width: 0, height: LINE - 2, rx: 3 }),
-      makeSvg("text", { x: 5, y: LINE / 2 - 1, "text-anchor": "start" }, level.length > 13 ? `${level.slice(0, 12)}…` : level),
+      makeSvg("text", { x: 5, y: LINE / 2 - 1, "text-anchor": "start" }, level.length > 12 ? `${level.slice(0, 11)}…` : level),
       makeSvg("text", { x: wide - 16, y: LINE / 2 - 1, "text-anchor": "end", class: "value" }));
     line.addEventListener("click", (event) => { event.stopPropagation(); observe(i, code); });
     return line;

@@ -73,7 +73,8 @@ export function makeDrawing(picture) {
     return makeSvg("g", { class: className }, ["line", "stub", "head", "hit"].map((name) => makeSvg("path", { class: name })));
   }
   function add(key, start, end) {
-    const element = arcElement("arc entering");
+    const element = arcElement("arc entering"), [from, to] = JSON.parse(key);
+    Object.assign(element.dataset, { from, to });
     pool.set(key, { element, start, end });
     layer("arcs").append(element);
     if (boxes.length) putArc(key);

@@ -37,5 +37,5 @@ function small({ name, arcs, score, objective, settings }, isNow) {
 /** Begin. */
 export function startGallery() {
   on("drawn kept placed", update);
-  on("data", () => showGallery(false));
+  on("data escape", () => showGallery(false));
 }

@@ -31,6 +31,7 @@ export function startKeys() {
     if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "y" && !typing) { event.preventDefault(); redo(); return; }
     if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "s") { event.preventDefault(); tell("save"); return; }
     if (event.ctrlKey || event.metaKey || event.altKey || typing || document.getElementById("dialog").open) return;
+    if (event.key === "Escape") { tell("escape"); return; }
     const known = KEYS[event.key.toLowerCase()];
     if (known) { event.preventDefault(); known[1](); }
   });

@@ -92,5 +92,5 @@ window.addEventListener("pointerup", (event) => {
 export function startLanes() {
   button.addEventListener("click", () => showLanes());
   on("settings", update);
-  on("data", () => showLanes(false));
+  on("data escape", () => showLanes(false));
 }

@@ -1,7 +1,8 @@
 // Where nodes go: as the server laid them out, with more room where nodes have bars in them.
 import { layersOf } from "./routes.js";
 
-const HEIGHT = 26, LINE = 15, WIDE = 132;
+const HEIGHT = 26, LINE = 15;
+export const WIDE = 150; // the least width of a node with bars
 export const SHOWN = 6; // levels of a node with bars
 
 /** Boxes from the positions of a layout; `levels` are how many bars each node has, or null for none. */

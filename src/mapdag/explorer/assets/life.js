@@ -13,11 +13,13 @@ const MOST = 300;
 export function startLife() {
   const place = document.getElementById("panel-life"), bar = make("progress", { id: "life-progress", "aria-label": "Done", hidden: true });
   const word = make("p", { class: "note", id: "life-told", role: "status" }), body = make("div", { id: "life" });
-  const filter = make("select", { "aria-label": "Arcs", id: "life-arcs", change: () => show() }, make("option", { value: "all" }, "all that live somewhere"), make("option", { value: "restless" }, "those that come and go"), make("option", { value: "here" }, "those of this graph"));
+  const filter = make("select", { "aria-label": "Arcs", id: "life-arcs", change: () => show() }, make("option", { value: "restless" }, "those that come and go"), make("option", { value: "all" }, "all that live somewhere"), make("option", { value: "here" }, "those of this graph"));
   place.append(make("p", { class: "help" }, "Where on each slider an arc lives, all else as it is. Click a strip to go there."), make("p", { class: "actions" }, filter), bar, word, body);
   let found = new Map(), about = "";
 
   const worker = makeWorker("/api/life", "life", hear, (trouble) => { bar.hidden = true; word.textContent = trouble; });
+  /** Whether two nodes are joined in the graph, and which way; lives are those of pairs, whatever their direction. */
+  const wayNow = (a, b) => (has(state.graph.arcs, a, b) ? [a, b] : has(state.graph.arcs, b, a) ? [b, a] : null);
   /** What the strips depend on: everything but the two numbers that they are about. */
   const ground = () => JSON.stringify([state.data?.data, { ...state.settings, alpha: 0, c: 0, beta: state.settings.beta === null ? null : 0 }, state.settings.alpha, state.settings.c, state.settings.beta]);
   const refresh = settled(() => {
@@ -30,17 +32,22 @@ export function startLife() {
   }, 500);
   function hear(line) {
     if (line.kind === "progress") showProgress(bar, line.done, line.of);
-    if (line.kind !== "life") return;
+    if (line.kind !== "life" || !line.parameter) return;
     found.set(line.parameter, line);
     if (line.of) showProgress(bar, line.done, line.of);
     show();
   }
   function show() {
     const parts = [...found.values()], arcs = new Map();
-    for (const { parameter, arcs: list } of parts) for (const [a, b, stretches] of list) arcs.set(keyOf(a, b), { ...(arcs.get(keyOf(a, b)) || { a, b }), [parameter]: stretches });
+    for (const { parameter, arcs: list } of parts) {
+      for (const [a, b, stretches] of list) {
+        const key = [a, b].sort().join("\u0000");
+        arcs.set(key, { ...(arcs.get(key) || { a, b }), [parameter]: stretches });
+      }
+    }
     const whole = ({ low, high }, stretches) => stretches?.length === 1 && stretches[0][0] <= low * 1.001 && stretches[0][1] >= high / 1.001;
     let rows = [...arcs.values()];
-    if (filter.value === "here") rows = rows.filter(({ a, b }) => has(state.graph.arcs, a, b));
+    if (filter.value === "here") rows = rows.filter(({ a, b }) => wayNow(a, b));
     if (filter.value === "restless") rows = rows.filter((row) => parts.some((part) => !whole(part, row[part.parameter])));
     const length = (row) => parts.reduce((sum, part) => sum + (row[part.parameter] || []).reduce((all, [lo, hi]) => all + along(hi, part.low, part.high) - along(lo, part.low, part.high), 0), 0);
     rows = rows.map((row) => [length(row), row]).sort((x, y) => y[0] - x[0]).map(([, row]) => row);
@@ -51,9 +58,9 @@ export function startLife() {
       ...(rows.length > MOST ? [make("p", { class: "help" }, `and ${figure(rows.length - MOST, 0)} more`)] : []));
   }
   function lifeRow(row, parts) {
-    const here = has(state.graph.arcs, row.a, row.b);
-    return make("div", { class: `life-row ${here ? "here" : ""}`, "data-arc": keyOf(row.a, row.b) },
-      make("button", { type: "button", class: "link names", title: `${row.a} → ${row.b}`, click: () => pickArc(row.a, row.b) }, `${row.a} → ${row.b}`),
+    const here = wayNow(row.a, row.b), [a, b] = here || [row.a, row.b], name = `${a} ${here ? "→" : "—"} ${b}`;
+    return make("div", { class: `life-row ${here ? "here" : ""}`, "data-arc": keyOf(a, b) },
+      make("button", { type: "button", class: "link names", title: name, click: () => pickArc(a, b) }, name),
       parts.map((part) => strip(part, row)));
   }
   function strip({ parameter, low, high }, row) {

@@ -26,7 +26,7 @@ export function look({ arcs, name }, n) {
   if (has(state.settings.required, a, b)) classes.push("required");
   if (found && found.strength < state.strength.limit) classes.push("weak");
   if (state.arc && state.arc[0] === a && state.arc[1] === b) classes.push("picked");
-  return { classes, width: found ? THIN + (THICK - THIN) * found.strength : since ? 2.4 : PLAIN };
+  return { classes, width: found ? THIN + (THICK - THIN) * found.strength : since ? 2 : PLAIN };
 }
 
 /** Arcs that are not in the graph but shown: gone since the pin, forbidden, strong among the resamples. */

@@ -15,10 +15,10 @@ export function startScoreCard() {
       make("p", { class: "score" }, make("strong", { id: "score" }, figure(score, 2)), make("span", {}, " log posterior")),
       make("p", { class: `found ${final ? "final" : "first"}`, id: "found" }, final ? title : `${title}; the search follows`, make("span", {}, ` · ${time(seconds)}`)),
       facts([
-        ["arcs", make("span", { id: "arc-count" }, `${figure(arcs.length, 0)}: ${figure(compelled, 0)} compelled, ${figure(arcs.length - compelled, 0)} reversible`)],
+        ["arcs", make("span", { id: "arc-count" }, `${figure(arcs.length, 0)}, ${figure(arcs.length - compelled, 0)} of them reversible`)],
         prior === undefined || prior === null ? null : ["prior", figure(prior, 2)],
         likelihood === undefined || likelihood === null ? null : ["likelihood", figure(likelihood, 2)],
-        ["counted anew", make("span", { id: "counted" }, `${figure(counted ?? 0, 0)} families`)],
+        ["families counted", make("span", { id: "counted" }, figure(counted ?? 0, 0))],
         final && stopped && stopped !== "converged" ? ["search", stopped] : null,
       ]),
       ...(thin.length ? [make("p", { class: "notice warning", id: "thin" }, `${thin.length === 1 ? "1 family is" : `${figure(thin.length, 0)} families are`} thin: their nodes have a dotted border.`)] : []),

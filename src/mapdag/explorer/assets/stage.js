@@ -21,7 +21,7 @@ export const camera = makeCamera(picture, null, document.querySelectorAll("[data
 export const drawing = makeDrawing(picture);
 
 const EMPTY = indexed({ nodes: [], arcs: [] });
-let network = EMPTY, positions = null, bars = null, changed = 0;
+let network = EMPTY, positions = null, bars = null, changed = 0, latest = null, firstLayout = null;
 
 /** The network that is shown. */
 export const known = () => network;
@@ -52,6 +52,8 @@ graph.watchers.push((i) => {
   tell("chosen");
   restyle();
 });
+
+on("escape", () => { if (graph.chosen >= 0) graph.choose(-1); else if (state.arc) pickArc(null); });
 
 // Drawing -------------------------------------------------------------------------------------------------------------------
 function restyle() {
@@ -97,9 +99,10 @@ async function draw(answer) {
   const before = new Set(network.arcs.map(({ start, end }) => keyOf(network.name(start), network.name(end))));
   const fresh = !positions;
   network = indexed({ nodes, arcs });
+  latest = answer;
   if (fresh) {
-    await tidy();
-    if (!positions) return;
+    await (firstLayout ||= tidy());
+    if (!positions || answer !== latest) return; // a newer answer is drawn instead
   }
   neighbourhood.leave();
   drawing.setArcs(network, (n) => look(network, n));
@@ -121,7 +124,7 @@ on("graph", draw);
 on("strength pin", restyle);
 on("settings", () => { if (state.graph && positions) restyle(); });
 on("data", () => {
-  [positions, network, changed] = [null, EMPTY, 0];
+  [positions, network, changed, latest, firstLayout] = [null, EMPTY, 0, null, null];
   if (graph.chosen >= 0) graph.choose(-1);
   state.arc = state.node = null;
   drawing.setNodes(state.data.columns.map(({ name }) => name), state.data.columns.map(({ name }) => (name.length > 24 ? `${name.slice(0, 23)}…` : name)));

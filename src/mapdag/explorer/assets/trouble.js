@@ -8,7 +8,7 @@ const place = document.getElementById("trouble");
 export function complain(sentence, ways = []) {
   place.replaceChildren(
     make("p", {}, sentence),
-    ways.length ? make("p", { class: "actions" }, ways.map(([text, act]) => make("button", { type: "button", click: () => { hush(); act(); } }, text))) : "",
+    ways.length ? make("p", { class: "actions" }, ways.map(([text, act], k) => make("button", { type: "button", class: k ? null : "primary", click: () => { hush(); act(); } }, text))) : "",
     make("button", { type: "button", class: "close", "aria-label": "Close", click: hush }, "×"));
   place.hidden = false;
 }

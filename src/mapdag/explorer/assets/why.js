@@ -86,9 +86,8 @@ export function startWhy() {
       make("ul", { class: "alternatives", id: "alternatives" }, list.map(({ text, cost }) => make("li", {}, make("span", {}, text), make("strong", {}, `${signed(cost)} nats`)))),
     ];
   }
-  const soon = settled(update, 60);
-  on("chosen drawn", soon);
-  on("chosen", () => { place.hidden = !state.arc; });
+  on("drawn", settled(update, 60));
+  on("chosen", update);
   on("data", () => { latest = ""; place.hidden = true; });
 }
 
