@@ -67,5 +67,6 @@ export function hideToken() {
   const address = new URL(location.href);
   if (window.top !== window || !address.searchParams.has("token")) return;
   address.searchParams.delete("token");
+  address.searchParams.delete("data"); // it is behind the # from now on
   window.history.replaceState(null, "", address);
 }

@@ -22,11 +22,13 @@ import { startPin } from "./pin.js";
 import { startRules } from "./rules.js";
 import { startScoreCard } from "./scorecard.js";
 import { openSession, startSession } from "./session.js";
-import { graph, pickArc, picture } from "./stage.js";
+import { graph, picture } from "./stage.js";
 import { begin, history, on, state } from "./state.js";
 import { startStrength } from "./strength.js";
 import { complain } from "./trouble.js";
 import { startWhy } from "./why.js";
+
+const hadHash = location.hash.length > 1, query = new URLSearchParams(location.search); // as the page was asked for
 
 async function start() {
   state.vocabulary = await get("/api/vocabulary");
@@ -60,31 +62,25 @@ async function start() {
   });
   on("opened", () => begin({ ...state.vocabulary.defaults }));
   on("restored", ({ tab }) => showTab(document.getElementById(`tab-${tab}`) ? tab : "chosen"));
-  on("drawn", () => { if (state.node === null && state.arc) pickArcOnce(); });
   const [session, tables] = await Promise.all([startSession(), get("/api/data").then((found) => found.tables)]);
   hideToken();
   await openFirst(asked, session, tables);
 }
 
-let marked = false;
-/** An arc that an address or a session names is marked once there is a graph. */
-function pickArcOnce() {
-  if (marked) return;
-  marked = true;
-  pickArc(...state.arc);
-}
-
 async function openFirst(asked, session, tables) {
-  const named = tables.find((table) => table.data === asked.data), first = named || tables[0];
+  const wanted = asked.data || query.get("data"), first = tables.find((table) => table.data === wanted) || tables[0];
   if (first) showTable(first);
-  if (session && !location.hash) { await openSession(session); return; }
+  if (session && !hadHash) { await openSession(session); return; }
   if (!first) return;
-  begin(asked.settings);
+  begin(hadHash || !first.settings ? asked.settings : { ...state.vocabulary.defaults, ...first.settings });
   showViews(asked);
   if (asked.node) {
-    const once = () => { const i = state.data.columns.findIndex(({ name }) => name === asked.node); if (i >= 0 && !state.node && !done) { done = true; graph.goTo(i); } };
     let done = false;
-    on("drawn", once);
+    on("drawn", () => {
+      const i = state.data.columns.findIndex(({ name }) => name === asked.node);
+      if (!done && i >= 0 && !state.node) graph.goTo(i);
+      done = true;
+    });
   }
 }
 

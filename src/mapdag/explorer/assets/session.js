@@ -30,6 +30,7 @@ function restore({ settings, graphs = [], notes = "", pin = null, history: past 
   Object.assign(state, { kept: graphs, notes, pin, arc: view.arc || null });
   begin({ ...state.vocabulary.defaults, ...settings }, past);
   tell("kept");
+  if (state.arc) tell("chosen");
   tell("restored", view);
   tell("pin");
   announce("The session is open.");

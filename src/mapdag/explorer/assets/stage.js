@@ -107,7 +107,7 @@ async function draw(answer) {
   neighbourhood.leave();
   drawing.setArcs(network, (n) => look(network, n));
   drawing.setGhosts(ghosts(network));
-  changed += answer.arcs.filter(([a, b]) => !before.has(keyOf(a, b))).length;
+  changed += fresh ? 0 : answer.arcs.filter(([a, b]) => !before.has(keyOf(a, b))).length;
   if (!fresh && answer.final && changed > Math.max(6, answer.arcs.length / 3)) tidyLater();
   graph.refresh();
   minimap.draw();
