@@ -1,10 +1,15 @@
 """The server of the explorer: what it answers, what it refuses, and that it goes on."""
 
 import json
+import os
+import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 from contextlib import nullcontext, suppress
+from pathlib import Path
 
 import httpx
 import numpy as np
@@ -431,6 +436,30 @@ def test_tables_have_limits():
         assert "close one of them first" in full.json()["error"]
 
 
+def test_a_table_with_gaps_begins_with_a_likelihood_that_takes_them(client):
+    frame = DATA.to_pandas().astype(object)
+    frame = frame.mask(np.random.default_rng(1).random(frame.shape) < 0.1)
+    found = upload(client, frame.to_csv(index=False), missing="keep").json()
+    assert found["gaps"]
+    assert found["settings"]["likelihood"] == "PNAL"
+    graph = client.learn(found["data"], **found["settings"])[-1]
+    expected = md.learn(frame, "Support()+MU(c=1)+PNAL", missing="keep")
+    assert graph["score"] == expected.score
+    arcs = [arc[:2] for arc in graph["arcs"]]
+    assert client.ask("cpts", data=found["data"], settings=found["settings"], arcs=arcs)["plan"]["kind"] == "exact"
+    refused = client.lines("learn", data=found["data"], settings={})
+    assert refused[-1]["kind"] == "error"
+    assert "gaps" in refused[-1]["error"] or "missing" in refused[-1]["error"]
+
+
+def test_rows_with_weights_are_learned_from_as_elsewhere(client):
+    text = "rain,wet,n\ny,y,40\ny,n,5\nn,y,9\nn,n,70\n"
+    data = upload(client, text, weights="n").json()
+    assert (data["rows"], data["total"]) == (4, 124)
+    graph = client.learn(data["data"])[-1]
+    assert graph["score"] == md.learn(md.read(text.encode(), weights="n")).score
+
+
 def test_vocabulary_names_what_there_is(client):
     found = client.get("/api/vocabulary").json()
     assert found["version"] == md.__version__
@@ -645,6 +674,29 @@ def test_it_stops_while_it_works():
     thread.join()
 
 
+def test_the_command_says_where_the_page_is_and_stops_at_ctrl_c(tmp_path):
+    table = tmp_path / "table.csv"
+    md.write_table(DATA, table)
+    command = [sys.executable, "-m", "mapdag", "explore", str(table), "--no-browser", "--like", "asia"]
+    source = str(Path(md.__file__).parents[1])
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [source, os.environ.get("PYTHONPATH")]))}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+    try:
+        url = process.stdout.readline().split()[-1]
+        base, _, token = url.partition("/?token=")
+        answer = httpx.get(f"{base}/api/data", headers={"X-Mapdag-Token": token}, trust_env=False)
+        (held,) = answer.json()["tables"]
+        assert held["source"] == {"file": "table.csv", "path": str(table), "options": {}}
+        assert [column["name"] for column in held["columns"]] == list(DATA.names)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+        assert process.returncode == 0
+        assert not said
+    finally:
+        process.kill()
+        process.wait()
+
+
 def test_a_port_that_is_taken_is_said_to_be(client):
     from mapdag.explorer.doors import Explorer
     from mapdag.explorer.server import Server
@@ -654,8 +706,6 @@ def test_a_port_that_is_taken_is_said_to_be(client):
 
 
 def test_without_the_extra_the_way_to_install_it_is_told(monkeypatch):
-    import sys
-
     from mapdag.explorer.server import check_installed
 
     monkeypatch.setitem(sys.modules, "uvicorn", None)

@@ -69,7 +69,7 @@ def explore(
         explorer.hold(read_table(), source)
     else:
         explorer.go_on()
-    Server(explorer, host=host, port=port).run(open_browser=not no_browser)
+    Server(explorer, host=host, port=port).run(typer.echo, open_browser=not no_browser)
 
 
 COMMANDS = (explore,)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Mapping
+from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
 from importlib.resources import files
@@ -253,14 +254,21 @@ class Application:
         """Do something in a thread that takes a moment."""
         job = Job("", "", lambda _: None)
         self._explorer.desk.take(job, replaces=False)
-        return await asyncio.wrap_future(self._explorer.desk.start(job, work))
+        return await self._wait(self._explorer.desk.start(job, work))
+
+    async def _wait(self, work: Future[Any]) -> Any:
+        limit = self._explorer.limits.search
+        try:
+            return await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(work)), limit)
+        except asyncio.TimeoutError:
+            raise Refused(503, f"that took longer than {limit:g} seconds") from None
 
     async def _do_as(self, asked: Mapping[str, Any], what: str, work: Callable[[Job], Any]) -> Any:
         """Do something in a thread that a newer request of the same tab ends."""
         job = Job(_tab(asked), what, lambda _: None, _whole(asked, "sequence", 0))
         try:
             self._explorer.desk.take(job)
-            return await asyncio.wrap_future(self._explorer.desk.start(job, lambda: work(job)))
+            return await self._wait(self._explorer.desk.start(job, lambda: work(job)))
         except Cancelled:
             raise Refused(409, "something newer was asked for") from None
 

@@ -102,7 +102,12 @@ def explore(
         explorer.hold(as_dataset(data, **reading), source_of(data, reading))
     else:
         explorer.go_on()
-    Server(explorer, host=host, port=port).run(open_browser=open_browser)
+    Server(explorer, host=host, port=port).run(_say, open_browser=open_browser)
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
 
 
 class Frame:

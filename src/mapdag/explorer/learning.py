@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,11 @@ from typing import TYPE_CHECKING, Any
 from mapdag.errors import Message
 from mapdag.explorer.answers import graph_facts, lay_out
 from mapdag.explorer.jobs import Cancelled
-from mapdag.notices import heard
+from mapdag.explorer.memory import Memory
+from mapdag.notices import heard, unsaid
+from mapdag.objective import DEFAULT
+from mapdag.reference import network
+from mapdag.search.plan import Plan
 
 if TYPE_CHECKING:
     from mapdag.explorer.jobs import Job
@@ -38,6 +43,9 @@ def learn(
     layout : bool
         Whether to tell where the nodes of each graph are drawn.
     """
+    if not is_loaded():
+        text = "compiling kernels for this machine, once (about 40 s), or loading them"
+        job.tell("progress", sequence=job.sequence, search="hc", phase="compiling", done=0, of=0, text=text)
     names = table.data.names
     searches = ["hc"] if settings.search == "hc" or not then_default else ["hc", settings.search]
     with heard() as said:
@@ -56,6 +64,25 @@ def learn(
                 if layout:
                     answer["positions"] = lay_out(names, found.dag.arcs)
                 job.tell("graph", sequence=job.sequence, **answer)
+
+
+def load_kernels() -> None:
+    """Learn something small, so that the kernels of the usual searches are there; compiled, the first time."""
+    with unsaid():
+        data = network("child").sample(200, seed=0)
+        memory = Memory(*Plan.make().arrange(data), 10_000_000)
+        for search in ("hc", "orders"):
+            plan = Plan.make(search=search)
+            memory.learn(DEFAULT, plan, data.names, data)
+    _loaded.set()
+
+
+def is_loaded() -> bool:
+    """Whether the kernels of the usual searches are there."""
+    return _loaded.is_set()
+
+
+_loaded = threading.Event()
 
 
 def learn_quietly(table: Table, settings: Settings, job: Job | None = None, **options: Any) -> Result:

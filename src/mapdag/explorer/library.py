@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from mapdag.data import as_dataset
 from mapdag.errors import CapacityError, DataError, MapdagError, Message, ParameterError
 from mapdag.explorer.memory import Memory
+from mapdag.explorer.settings import Settings
 from mapdag.notices import heard
 from mapdag.reference import network
 from mapdag.search.plan import Plan
@@ -20,7 +21,6 @@ from mapdag.wording import plural
 if TYPE_CHECKING:
     from mapdag.data import Dataset
     from mapdag.explorer.limits import Limits
-    from mapdag.explorer.settings import Settings
 
 _LEVELS = 250  # levels of a column that the page is told
 
@@ -83,10 +83,16 @@ class Table:
     warnings: tuple[str, ...] = ()
     budget: int = 0
     settings: Settings | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
-    @cached_property
+    @property
     def memory(self) -> Memory:
         """What was counted and scored so far, in the order of columns by which ties are broken."""
+        with self._lock:
+            return self._memory
+
+    @cached_property
+    def _memory(self) -> Memory:
         arranged, alike = Plan.make().arrange(self.data)
         return Memory(arranged, alike, self.budget)
 
@@ -177,8 +183,12 @@ class Library:
                 f"{source.name} has {plural(data.n_rows, 'row')}, more than the {self._limits.rows:,} that are "
                 "taken: start it with a higher --max-rows"
             )
+        if data.engine != "cores":
+            raise CapacityError(f"{source.name} is left in its files, and the explorer needs its rows in memory")
         if data.n_columns < 2:
             raise DataError(f"{source.name} has one column: a graph needs two at least")
+        if settings is None and data.has_gaps:
+            settings = Settings(likelihood="PNAL")  # others take no gaps
         with self._lock:
             for known in self._tables.values():
                 if known.source == source and known.settings == settings and known.data == data:

@@ -38,4 +38,4 @@ class Limits:
     search: float = 120.0
     background: float = 600.0
     patience: float = 60.0
-    memory: int = 400 * MEGABYTE
+    memory: int = 256 * MEGABYTE

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import socket
-import sys
 import threading
 import webbrowser
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from mapdag.errors import FileError, MissingExtraError
 from mapdag.explorer.guard import Guard
+from mapdag.explorer.learning import load_kernels
 
 if TYPE_CHECKING:
     from mapdag.explorer.doors import Explorer
@@ -78,10 +79,10 @@ class Server:
         name = "localhost" if self._name in ("0.0.0.0", "[::]") else self._name  # noqa: S104 - only read
         return f"http://{name}:{self.port}/?token={self.explorer.token}"
 
-    def run(self, *, open_browser: bool = True) -> None:
-        """Serve until Ctrl-C."""
-        sys.stdout.write(f"mapdag explorer: {self.url}\nCtrl-C stops it.\n")
-        sys.stdout.flush()
+    def run(self, tell: Callable[[str], object], *, open_browser: bool = True) -> None:
+        """Say where the page is, and serve it until Ctrl-C."""
+        tell(f"mapdag explorer: {self.url}\nCtrl-C stops it.")
+        self._prepare()
         if open_browser:
             threading.Timer(0.3, webbrowser.open, [self.url]).start()
         try:
@@ -94,6 +95,7 @@ class Server:
     def start(self) -> None:
         """Serve in a thread of its own, as long as Python runs or until `stop`."""
         self._server.install_signal_handlers = lambda: None  # type: ignore[attr-defined]  # not in this thread
+        self._prepare()
         self._thread = threading.Thread(target=self._serve, name="mapdag-explorer", daemon=True)
         self._thread.start()
 
@@ -108,6 +110,10 @@ class Server:
         import asyncio
 
         asyncio.run(self._server.serve(sockets=[self._socket]))
+
+    def _prepare(self) -> None:
+        """Load the kernels of a search, or compile them, before the first one is wanted."""
+        threading.Thread(target=load_kernels, name="mapdag-kernels", daemon=True).start()
 
     def _close(self) -> None:
         self.explorer.close()
