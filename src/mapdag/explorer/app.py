@@ -6,7 +6,6 @@ Every answer is JSON, or JSON lines where there is more than one; what is wrong 
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Callable, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
@@ -16,19 +15,21 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from mapdag.errors import CapacityError, MapdagError, MissingExtraError, ParameterError
+from mapdag.errors import MapdagError, ParameterError
 from mapdag.explorer.advice import Unreadable, options_of
 from mapdag.explorer.answers import lay_out
 from mapdag.explorer.background import certify, strengths
 from mapdag.explorer.constraints import constraint_costs
 from mapdag.explorer.export import export
 from mapdag.explorer.guard import Refused
-from mapdag.explorer.jobs import Busy, Cancelled, Job
+from mapdag.explorer.jobs import Cancelled, Job
 from mapdag.explorer.learning import learn
 from mapdag.explorer.lives import fill_map, lives
+from mapdag.explorer.messages import LINES, NAME, internal, read_json, refusal, status_of, tab_of, to_text, whole_of
 from mapdag.explorer.settings import Settings, read_arcs
 from mapdag.explorer.tables import marginals, probability_tables
 from mapdag.explorer.vocabulary import vocabulary
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
 
 _TYPES = {".js": "text/javascript", ".css": "text/css", ".html": "text/html", ".svg": "image/svg+xml"}
 _PLACES = ("mapdag.report", "mapdag.explorer")
-_NAME = 200  # letters of the name of a file
 
 
 class Application:
@@ -83,11 +83,11 @@ class Application:
         }
         return Starlette(
             routes=[
-                Route("/", _answered(self.page), methods=["GET"]),
-                Route("/assets/{name}", _answered(self.asset), methods=["GET"]),
-                Route("/api/data/{key}", _answered(self.close), methods=["DELETE"]),
-                *(Route(f"/api/{name}", _answered(answer), methods=["GET"]) for name, answer in gets.items()),
-                *(Route(f"/api/{name}", _answered(answer), methods=["POST"]) for name, answer in posts.items()),
+                Route("/", self._answered(self.page), methods=["GET"]),
+                Route("/assets/{name}", self._answered(self.asset), methods=["GET"]),
+                Route("/api/data/{key}", self._answered(self.close), methods=["DELETE"]),
+                *(Route(f"/api/{name}", self._answered(answer), methods=["GET"]) for name, answer in gets.items()),
+                *(Route(f"/api/{name}", self._answered(answer), methods=["POST"]) for name, answer in posts.items()),
             ]
         )
 
@@ -125,13 +125,13 @@ class Application:
         """Open a table: a file in the body, or a sample of a bundled network."""
         library, query = self._explorer.library, request.query_params
         if "name" not in query:
-            asked = await _json(request)
+            asked = await read_json(request)
             name = asked.get("network")
             if not isinstance(name, str):
                 raise ParameterError("network must be the name of a bundled network")
-            rows, seed = (_whole(asked, each, usual) for each, usual in (("rows", 5000), ("seed", 1)))
+            rows, seed = (whole_of(asked, each, usual) for each, usual in (("rows", 5000), ("seed", 1)))
             return await self._do(lambda: library.sample(name, rows, seed).to_json())
-        called = "".join(c for c in query["name"].replace("\\", "/").rpartition("/")[2] if c.isprintable())[:_NAME]
+        called = "".join(c for c in query["name"].replace("\\", "/").rpartition("/")[2] if c.isprintable())[:NAME]
         options = options_of({key: query.getlist(key) for key in query})
         content = await request.body()
         return await self._do(lambda: library.read(called or "table", content, options).to_json())
@@ -145,7 +145,7 @@ class Application:
 
     async def learn(self, request: Request) -> Any:
         """Learn: JSON lines with the graph of hill climbing, then that of the search that was asked for."""
-        asked = await _json(request)
+        asked = await read_json(request)
         table, settings = self._table(asked), Settings.read(asked.get("settings", {}))
         options = {"then_default": bool(asked.get("then_default", True)), "layout": bool(asked.get("layout", False))}
         limits = self._explorer.limits
@@ -153,31 +153,31 @@ class Application:
 
     async def lay_out(self, request: Request) -> Any:
         """Say where the nodes and arcs of a graph are drawn."""
-        asked = await _json(request)
+        asked = await read_json(request)
         table, arcs = self._table(asked), read_arcs("arcs", asked.get("arcs"))
         return await self._do(lambda: lay_out(table.data.names, arcs))
 
     async def why(self, request: Request) -> Any:
         """Say why an arc is there, or not."""
-        asked = await _json(request)
+        asked = await read_json(request)
         table, settings, arcs = self._graph(asked)
         arc = read_arcs("arc", [asked.get("arc")])[0]
         return await self._do(lambda: explain(table, settings, arcs, arc))
 
     async def constraint_cost(self, request: Request) -> Any:
         """Say what each constraint costs."""
-        asked = await _json(request)
+        asked = await read_json(request)
         table, settings = self._table(asked), Settings.read(asked.get("settings", {}))
         return await self._do_as(asked, "constraint-cost", lambda job: constraint_costs(job, table, settings))
 
     async def cpts(self, request: Request) -> Any:
         """Return the probability tables of a graph, as the scripts of the report take them."""
-        graph = self._graph(await _json(request))
+        graph = self._graph(await read_json(request))
         return await self._do(lambda: probability_tables(*graph))
 
     async def evidence(self, request: Request) -> Any:
         """Return the distribution of every node, given levels of some."""
-        asked = await _json(request)
+        asked = await read_json(request)
         graph = self._graph(asked)
         return await self._do(lambda: marginals(*graph, asked.get("evidence", {})))
 
@@ -185,10 +185,10 @@ class Application:
 
     async def strength(self, request: Request) -> Any:
         """Say how strong arcs are: JSON lines."""
-        asked = await _json(request)
+        asked = await read_json(request)
         table, settings = self._table(asked), Settings.read(asked.get("settings", {}))
         search = Settings.read({"search": asked.get("search", "hc")})
-        options: dict[str, Any] = {"resamples": _whole(asked, "resamples", 100), "search": search.search}
+        options: dict[str, Any] = {"resamples": whole_of(asked, "resamples", 100), "search": search.search}
         work = partial(strengths, table=table, settings=settings, limits=self._explorer.limits, **options)
         return self._stream(asked, "strength", work, behind=True)
 
@@ -208,7 +208,7 @@ class Application:
 
     async def export(self, request: Request) -> Response:
         """Send a graph as a file."""
-        asked = await _json(request)
+        asked = await read_json(request)
         graph, limit = self._graph(asked), self._explorer.limits.search
         found = await self._do_as(asked, "export", lambda job: export(job, *graph, asked.get("format"), limit))
         headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(found.name)}"}
@@ -224,7 +224,7 @@ class Application:
 
     async def save(self, request: Request) -> Any:
         """Keep a session, where there is a file for it."""
-        state, kept = await _json(request), self._explorer.session
+        state, kept = await read_json(request), self._explorer.session
         if kept is None:
             raise Refused(409, "there is no session file: start the explorer with --session FILE")
         await self._do(lambda: kept.write(state))
@@ -232,9 +232,9 @@ class Application:
 
     async def cancel(self, request: Request) -> Any:
         """End what a tab has asked for."""
-        asked = await _json(request)
+        asked = await read_json(request)
         what = asked.get("what")
-        return {"cancelled": self._explorer.desk.cancel(_tab(asked), what if isinstance(what, str) else None)}
+        return {"cancelled": self._explorer.desk.cancel(tab_of(asked), what if isinstance(what, str) else None)}
 
     # How ---------------------------------------------------------------------------------------------------------
 
@@ -245,7 +245,7 @@ class Application:
         return self._table(asked), Settings.read(asked.get("settings", {})), read_arcs("arcs", asked.get("arcs"))
 
     async def _behind(self, request: Request, what: str, work: Callable[..., None]) -> Response:
-        asked = await _json(request)
+        asked = await read_json(request)
         table, settings = self._table(asked), Settings.read(asked.get("settings", {}))
         limits = self._explorer.limits
         return self._stream(asked, what, lambda job: work(job, table, settings, limits), behind=True)
@@ -265,7 +265,7 @@ class Application:
 
     async def _do_as(self, asked: Mapping[str, Any], what: str, work: Callable[[Job], Any]) -> Any:
         """Do something in a thread that a newer request of the same tab ends."""
-        job = Job(_tab(asked), what, lambda _: None, _whole(asked, "sequence", 0))
+        job = Job(tab_of(asked), what, lambda _: None, whole_of(asked, "sequence", 0))
         try:
             self._explorer.desk.take(job)
             return await self._wait(self._explorer.desk.start(job, lambda: work(job)))
@@ -282,7 +282,7 @@ class Application:
             with suppress(RuntimeError):  # the server has stopped
                 loop.call_soon_threadsafe(lines.put_nowait, line)
 
-        job = Job(_tab(asked), what, put, _whole(asked, "sequence", 0))
+        job = Job(tab_of(asked), what, put, whole_of(asked, "sequence", 0))
 
         def run() -> None:
             try:
@@ -296,14 +296,14 @@ class Application:
                 put({"kind": "error", "sequence": job.sequence, "error": "not enough memory"})
             except Exception as error:  # noqa: BLE001 - the page says it, and the server goes on
                 self._explorer.note(error)
-                put({"kind": "error", "sequence": job.sequence, "error": _internal(error)})
+                put({"kind": "error", "sequence": job.sequence, "error": internal(error)})
             finally:
                 put(None)
 
         async def send() -> AsyncIterator[bytes]:
             try:
                 while (line := await lines.get()) is not None:
-                    yield _text(line) + b"\n"
+                    yield to_text(line) + b"\n"
             finally:
                 job.cancel.set()  # it has ended, or nobody listens any more
 
@@ -311,80 +311,30 @@ class Application:
             self._explorer.desk.take(job)
             self._explorer.desk.start(job, run, behind=behind)
         except Cancelled:
-            return Response(_text({"kind": "cancelled", "sequence": job.sequence}) + b"\n", media_type=_LINES)
-        return StreamingResponse(send(), media_type=_LINES)
+            return Response(to_text({"kind": "cancelled", "sequence": job.sequence}) + b"\n", media_type=LINES)
+        return StreamingResponse(send(), media_type=LINES)
 
+    def _answered(self, answer: Callable[[Request], Any]) -> Callable[[Request], Any]:
+        """Turn what goes wrong into a sentence."""
 
-_LINES = "application/x-ndjson"
+        async def run(request: Request) -> Response:
+            try:
+                found = await answer(request)
+            except Refused as refused:
+                return refusal(refused.status, refused.why)
+            except MapdagError as error:
+                advice = {"advice": error.advice} if isinstance(error, Unreadable) else {}
+                return refusal(status_of(error), str(error), **advice)
+            except MemoryError:
+                return refusal(507, "not enough memory")
+            except ClientDisconnect:
+                return Response(status_code=400)
+            except Exception as error:  # noqa: BLE001 - the page says it, and the server goes on
+                self._explorer.note(error)
+                return refusal(500, internal(error))
+            return found if isinstance(found, Response) else Response(to_text(found), media_type="application/json")
 
-
-def _answered(answer: Callable[[Request], Any]) -> Callable[[Request], Any]:
-    """Turn what goes wrong into a sentence."""
-
-    async def run(request: Request) -> Response:
-        try:
-            found = await answer(request)
-        except Refused as refused:
-            return _wrong(refused.status, refused.why)
-        except Unreadable as error:
-            return _wrong(422, str(error), advice=error.advice)
-        except Busy as error:
-            return _wrong(429, str(error))
-        except CapacityError as error:
-            return _wrong(413, str(error))
-        except MissingExtraError as error:
-            return _wrong(501, str(error))
-        except MapdagError as error:
-            return _wrong(422, str(error))
-        except MemoryError:
-            return _wrong(507, "not enough memory")
-        return found if isinstance(found, Response) else Response(_text(found), media_type="application/json")
-
-    return run
-
-
-def _wrong(status: int, sentence: str, **facts: Any) -> Response:
-    return Response(_text({"error": sentence, **facts}), status, media_type="application/json")
-
-
-def _text(value: Any) -> bytes:
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return text.encode("utf-8", "backslashreplace")
-
-
-async def _json(request: Request) -> Mapping[str, Any]:
-    body = await request.body()
-    try:
-        found = json.loads(body, parse_constant=_no_constant)
-    except (ValueError, RecursionError):
-        raise Refused(400, "the request is not JSON") from None
-    if not isinstance(found, dict):
-        raise Refused(400, "the request must be an object")
-    return found
-
-
-def _no_constant(text: str) -> Any:
-    raise ValueError(text)
-
-
-def _tab(asked: Mapping[str, Any]) -> str:
-    found = asked.get("tab", "")
-    if not isinstance(found, str) or len(found) > _NAME:
-        raise ParameterError("tab must be a short text")
-    return found
-
-
-def _whole(asked: Mapping[str, Any], name: str, usual: int) -> int:
-    found = asked.get(name, usual)
-    if isinstance(found, float) and found.is_integer():
-        found = int(found)
-    if isinstance(found, bool) or not isinstance(found, int) or not 0 <= found < 2**53:
-        raise ParameterError(f"{name} must be a whole number of at least 0, got {str(found)[:80]!r}")
-    return found
-
-
-def _internal(error: Exception) -> str:
-    return f"internal error, please report it: {type(error).__name__}: {error}"
+        return run
 
 
 def _find_assets() -> dict[str, Any]:
