@@ -1,4 +1,5 @@
 // All arcs in a list, for those who look for one, and for those who cannot see the picture.
+import { settled } from "./clock.js";
 import { figure, make } from "./elements.js";
 import { sincePin, strengthOf } from "./looks.js";
 import { pickArc } from "./stage.js";
@@ -33,5 +34,6 @@ export function startArcList() {
       since ? make("span", { class: `chip since-${since}` }, since) : kind === "reversible" ? make("span", { class: "chip reversible" }, "reversible") : null,
       found ? make("span", { class: "share" }, found.strength.toFixed(2)) : null));
   }
-  on("drawn pin chosen strength tab", list);
+  on("pin chosen strength tab", list);
+  on("drawn", settled(list, 80)); // not while a slider moves
 }

@@ -1,5 +1,5 @@
 // Export what is seen: files, and the lines that make the same graph again.
-import { download } from "./api.js";
+import { download, tab } from "./api.js";
 import { makeMenu, openDialog, save } from "./dialog.js";
 import { make } from "./elements.js";
 import { question, state, tell } from "./state.js";
@@ -12,7 +12,7 @@ const FORMATS = [
 async function act(format) {
   if (!state.graph) return;
   try {
-    const { name, content } = await download("/api/export", { ...question(), format, title: state.data.name });
+    const { name, content } = await download("/api/export", { ...question(), tab, format, title: state.data.name });
     if (format !== "command" && format !== "python") { save(name, content); return; }
     const text = await content.text(), copy = make("button", { type: "button", class: "primary", id: "copy" }, "Copy");
     copy.addEventListener("click", async () => {

@@ -32,7 +32,9 @@ async function start() {
 }
 
 function hear(line, number, begun) {
-  if (number !== sequence || line.kind !== "graph") return;
+  if (number !== sequence) return;
+  if (line.kind === "progress" && line.text) tell("progress", line.text);
+  if (line.kind !== "graph") return;
   state.graph = line;
   tell("graph", { ...line, sequence: number, since: performance.now() - begun });
   answered = true;

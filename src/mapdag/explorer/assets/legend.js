@@ -21,8 +21,11 @@ function sample(classes) {
 /** Begin. */
 export function startLegend() {
   const place = document.getElementById("keys");
+  let before = "";
   on("drawn pin strength settings", () => {
-    const shown = KINDS.filter(([, when]) => when());
+    const shown = KINDS.filter(([, when]) => when()), now = shown.map(([classes]) => classes).join();
+    if (now === before) return;
+    before = now;
     place.replaceChildren(...shown.map(([classes, , text]) => make("li", {}, sample(classes), text)));
   });
 }

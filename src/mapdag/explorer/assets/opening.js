@@ -16,7 +16,8 @@ export function showTable(table) {
   state.graph = state.strength = state.pin = null;
   welcome.hidden = true;
   document.getElementById("data-name").textContent = table.name;
-  document.getElementById("data-size").textContent = `${figure(table.rows, 0)} rows · ${figure(table.columns.length, 0)} columns`;
+  const weighted = table.total && Math.abs(table.total - table.rows) > 1e-9 ? `${figure(table.total, Number.isInteger(table.total) ? 0 : 1)} in ` : "";
+  document.getElementById("data-size").textContent = `${weighted}${figure(table.rows, 0)} rows · ${figure(table.columns.length, 0)} columns`;
   document.title = `${table.name} · mapdag explorer`;
   tell("data");
   tell("pin");

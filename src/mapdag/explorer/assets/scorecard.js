@@ -9,7 +9,7 @@ export function startScoreCard() {
   const place = document.getElementById("score-card"), working = document.getElementById("working");
   let timer = 0;
   on("graph", (answer) => {
-    const { score, arcs, search, final, seconds, counted, objective, prior_part: prior, likelihood_part: likelihood, thin = [], stopped } = answer;
+    const { score, arcs, search, final, seconds, counted, objective, prior_part: prior, likelihood_part: likelihood, thin = [], stopped, warnings = [], certificate } = answer;
     const compelled = arcs.filter((arc) => arc[2]).length, title = state.vocabulary.searches.find((each) => each.name === search)?.title || search;
     place.replaceChildren(
       make("p", { class: "score" }, make("strong", { id: "score" }, figure(score, 2)), make("span", {}, " log posterior")),
@@ -22,6 +22,8 @@ export function startScoreCard() {
         final && stopped && stopped !== "converged" ? ["search", stopped] : null,
       ]),
       ...(thin.length ? [make("p", { class: "notice warning", id: "thin" }, `${thin.length === 1 ? "1 family is" : `${figure(thin.length, 0)} families are`} thin: their nodes have a dotted border.`)] : []),
+      ...warnings.map((text) => make("p", { class: "notice warning" }, text)),
+      ...(certificate ? [make("p", { class: "note proved", id: "certified" }, typeof certificate === "string" ? certificate : certificate.text || `gap ${figure(certificate.gap ?? 0, 2)}`)] : []),
       make("code", { class: "objective", id: "objective" }, objective || ""),
     );
   });

@@ -90,7 +90,7 @@ export function makeRoom(levels) {
   if (positions) settle();
 }
 
-const tidyLater = settled(() => tidy(), 350);
+const tidyLater = settled(() => tidy(), 350), mapLater = settled(() => minimap.draw(), 120);
 
 async function draw(answer) {
   const nodes = answer.nodes.map((name) => ({ name, parents: [] })), places = new Map(answer.nodes.map((name, i) => [name, i]));
@@ -109,8 +109,8 @@ async function draw(answer) {
   drawing.setGhosts(ghosts(network));
   changed += fresh ? 0 : answer.arcs.filter(([a, b]) => !before.has(keyOf(a, b))).length;
   if (!fresh && answer.final && changed > Math.max(6, answer.arcs.length / 3)) tidyLater();
-  graph.refresh();
-  minimap.draw();
+  if (graph.chosen >= 0) graph.refresh();
+  mapLater();
   if (+element("radius").value) neighbourhood.update();
   requestAnimationFrame(() => {
     frame.dataset.sequence = answer.sequence;
@@ -121,6 +121,8 @@ async function draw(answer) {
   tell("drawn", answer);
 }
 on("graph", draw);
+on("progress", say);
+on("drawn", () => { if (!+element("radius").value) say(""); });
 on("strength pin", restyle);
 on("settings", () => { if (state.graph && positions) restyle(); });
 on("data", () => {
