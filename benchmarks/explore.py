@@ -110,6 +110,7 @@ def open_page(browser: Any, url: str, said: list[str]) -> Any:
     page = browser.new_page(viewport={"width": 1280, "height": 720})
     page.on("console", lambda message: said.append(message.text) if message.type in ("error", "warning") else None)
     page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("response", lambda answer: said.append(f"{answer.status} {answer.url}") if answer.status >= 500 else None)
     page.goto(url)
     page.wait_for_selector("#frame[data-sequence]", timeout=180_000)
     return page
@@ -184,6 +185,9 @@ class Monkey:
         acts = (self._slide, self._slide, self._slide, self._choose, self._press, self._look, self._point)
         self._rng.choice(acts)()
         self.done += 1
+        trouble = self._page.text_content("#trouble") or ""
+        if "internal error" in trouble:
+            raise RuntimeError(trouble)
 
     def _slide(self) -> None:
         slider = self._rng.choice(("alpha", "alpha", "c", "beta", "support"))
