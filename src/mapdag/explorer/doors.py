@@ -11,13 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mapdag.checks import check_whole
+from mapdag.data import ReadingOptions, as_dataset
 from mapdag.explorer.jobs import Desk
 from mapdag.explorer.library import Library, Source
 from mapdag.explorer.limits import Limits
 from mapdag.explorer.session import Session, reopen
 from mapdag.explorer.settings import Settings
+from mapdag.public import public
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from mapdag.data import Dataset
     from mapdag.explorer.library import Table
     from mapdag.search import Result
@@ -68,6 +72,7 @@ class Explorer:
         self.desk.close()
 
 
+@public(ReadingOptions)
 def explore(
     data: Any = None,
     *,
@@ -75,7 +80,7 @@ def explore(
     host: str = "127.0.0.1",
     port: int = 0,
     open_browser: bool = True,
-    **reading: Any,
+    **reading: Unpack[ReadingOptions],
 ) -> None:
     """Serve a page on which the graph follows the prior, until Ctrl-C.
 
@@ -94,12 +99,11 @@ def explore(
     **reading
         Options of `mapdag.read`, where `data` is no `Dataset` yet.
     """
-    from mapdag.data import as_dataset
     from mapdag.explorer.server import Server
 
     explorer = Explorer(session=session)
     if data is not None:
-        explorer.hold(as_dataset(data, **reading), source_of(data, reading))
+        explorer.hold(as_dataset(data, **reading), source_of(data, dict(reading)))
     else:
         explorer.go_on()
     Server(explorer, host=host, port=port).run(_say, open_browser=open_browser)

@@ -6,6 +6,7 @@ import socket
 import threading
 import webbrowser
 from collections.abc import Callable
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
 from mapdag.errors import FileError, MissingExtraError
@@ -49,6 +50,7 @@ class Server:
         self._socket = _listen(host, port)
         self.port = int(self._socket.getsockname()[1])
         self._name = f"[{host}]" if ":" in host else host
+        self._is_open = not ip_address(self._socket.getsockname()[0]).is_loopback
         limits = explorer.limits
         app = Guard(
             Application(explorer).routes(),
@@ -82,6 +84,8 @@ class Server:
     def run(self, tell: Callable[[str], object], *, open_browser: bool = True) -> None:
         """Say where the page is, and serve it until Ctrl-C."""
         tell(f"mapdag explorer: {self.url}\nCtrl-C stops it.")
+        if self._is_open:
+            tell("Others can reach it, and whoever has this address can use it.")
         self._prepare()
         if open_browser:
             threading.Timer(0.3, webbrowser.open, [self.url]).start()
