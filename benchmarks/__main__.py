@@ -26,6 +26,7 @@ LONG = (
     "prediction",
     "gaps",
     "inference",
+    "explore",
     "cores",
     "gpu",
     "scan",
