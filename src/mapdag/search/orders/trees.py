@@ -29,6 +29,7 @@ from mapdag.search.cache.store import (
 )
 from mapdag.search.climbing.links import contains, flip
 from mapdag.search.climbing.moves import TOLERANCE
+from mapdag.search.orders.pairs import Pairs, list_pairs, new_pairs
 
 NODES, BRANCHES, FOUND = 0, 1, 2  # what is in `Trees.used`
 DONE, PAUSE = 0, 1  # what is in `Trees.work`
@@ -45,7 +46,9 @@ class Trees(NamedTuple):
     candidate: Int32s  # (branches,) whom a branch adds, the best first
     value: Floats  # (branches,) the score then
     following: Int32s  # (branches,) the tree node it leads to; -1: none yet
-    roots: Ints  # (children,) the first tree node of each child; -1: none yet
+    planted: Ints  # (children,) the first tree node of each child; -1: none yet
+    roots: Ints  # (children,) the same, once its pairs of parents are known, too
+    pairs: Pairs
     used: Ints  # how many nodes and branches there are, and the node that was found last
     relevant: Bools  # (children, children) [i, j]: i is a branch somewhere in the tree of j
     parents: Ints  # (children,) of the family that is being looked at
@@ -70,7 +73,9 @@ def new_trees(n_children: int, n_rows: int, size: int, branches: int) -> Trees:
         candidate=np.zeros(branches, dtype=np.int32),
         value=np.zeros(branches),
         following=np.full(branches, -1, dtype=np.int32),
+        planted=np.full(n_children, -1, dtype=np.int64),
         roots=np.full(n_children, -1, dtype=np.int64),
+        pairs=new_pairs(n_children),
         used=np.zeros(3, dtype=np.int64),
         relevant=np.zeros((n_children, n_children), dtype=np.bool_),
         parents=np.zeros(n_children, dtype=np.int64),
@@ -90,7 +95,9 @@ def clear_trees(trees: Trees) -> None:
     for one in (trees.kept, trees.possible):
         one[:nodes] = 0
     trees.following[:branches] = -1
+    trees.planted[:] = -1
     trees.roots[:] = -1
+    trees.pairs.following[:] = -1  # what the pairs are does not change
     trees.relevant[:] = False
     trees.used[:] = 0
     trees.work[:] = 0.0
@@ -102,7 +109,7 @@ def larger_trees(trees: Trees, size: int, branches: int) -> Trees:
     for old, new in zip(trees, larger, strict=True):
         if isinstance(old, np.ndarray) and isinstance(new, np.ndarray):
             new[: len(old)] = old
-    return larger._replace(trace=trees.trace)
+    return larger._replace(trace=trees.trace, pairs=trees.pairs)
 
 
 @inner
@@ -208,49 +215,130 @@ def _shrink(node: int, child: int, size: int, problem: Problem, store: Store, tr
     return OK
 
 
+@inner
+def _insert(node: int, parents: Ints, size: int) -> None:
+    """Add a parent. They are kept in order, so that their log-odds are summed in one way."""
+    at = size
+    while at and parents[at - 1] > node:
+        parents[at] = parents[at - 1]
+        at -= 1
+    parents[at] = node
+
+
+@inner
+def _grow_from(
+    above: int, child: int, size: int, problem: Problem, store: Store, trees: Trees
+) -> tuple[int, int]:
+    """Make the node of the set of parents that is looked at; those that may be added are among those of a smaller set.
+
+    Returns
+    -------
+    status, node
+    """
+    wanted, parents, allowed = trees.wanted, trees.parents, problem.rules.allowed
+    for c in range(len(wanted)):
+        wanted[c] = allowed[c, child] if above < 0 else contains(trees.possible[above], c)
+    for i in range(size):
+        wanted[parents[i]] = False
+    return _grow(child, size, problem, store, trees)
+
+
+@inner
+def _descend(
+    node: int, child: int, size: int, before: Words, problem: Problem, store: Store, trees: Trees
+) -> tuple[int, int]:
+    """Follow branches from a node, whose parents are looked at, as far as predecessors lead, and shrink what was grown.
+
+    Returns
+    -------
+    status, node
+    """
+    candidate, following, parents = trees.candidate, trees.following, trees.parents
+    start, n_branches = trees.start, trees.n_branches
+    while True:
+        branch, end = start[node], start[node] + n_branches[node]
+        while branch < end and not contains(before, candidate[branch]):
+            branch += 1
+        if branch == end:
+            break
+        _insert(candidate[branch], parents, size)
+        size += 1
+        above = node
+        node = np.int64(following[branch])
+        if node < 0:
+            status, node = _grow_from(above, child, size, problem, store, trees)
+            if status != OK:
+                return status, node
+            following[branch] = node
+    if not known(trees.best[node]):
+        for c in range(len(trees.wanted)):
+            trees.wanted[c] = False
+        status = _shrink(node, child, size, problem, store, trees)
+        if status != OK:
+            return status, node
+    return OK, node
+
+
+@inner
+def _plant(child: int, problem: Problem, store: Store, trees: Trees) -> int:
+    """Make the root of a child, and list its pairs of parents; returns a status."""
+    pairs, relevant = trees.pairs, trees.relevant
+    status, node = OK, trees.planted[child]
+    if node < 0:
+        status, node = _grow_from(-1, child, 0, problem, store, trees)
+        if status != OK:
+            return status
+        trees.planted[child] = node
+    if pairs.size[child] < 0 and problem.rules.max_parents > 1:
+        status = list_pairs(child, trees.own[node], trees.wanted, problem, store, pairs)
+        if status != OK:
+            return status
+    for k in range(pairs.size[child]):
+        relevant[pairs.one[child, k], child] = True
+        relevant[pairs.other[child, k], child] = True
+    trees.roots[child] = node
+    return OK
+
+
+@inner
+def _pair_up(child: int, before: Words, problem: Problem, store: Store, trees: Trees) -> tuple[int, int]:
+    """Find the best parents of a node that growing from the best pair among some predecessors leads to.
+
+    Returns
+    -------
+    status : int
+    node : int
+        -1 where there is no pair.
+    """
+    pairs, parents = trees.pairs, trees.parents
+    one, other = pairs.one[child], pairs.other[child]
+    for k in range(pairs.size[child]):
+        if contains(before, one[k]) and contains(before, other[k]):
+            parents[0], parents[1] = min(one[k], other[k]), max(one[k], other[k])
+            node = np.int64(pairs.following[child, k])
+            if node < 0:
+                status, node = _grow_from(trees.roots[child], child, 2, problem, store, trees)
+                if status != OK:
+                    return status, node
+                pairs.following[child, k] = node
+            return _descend(node, child, 2, before, problem, store, trees)
+    return OK, np.int64(-1)
+
+
 @entry
 def trace(child: int, before: Words, problem: Problem, store: Store, trees: Trees) -> None:
     """Find the best parents of a node among the nodes of a set.
 
     The tree's node goes to `used`, what became of it to the store's `status`.
     """
-    candidate, following, parents, wanted = trees.candidate, trees.following, trees.parents, trees.wanted
-    start, n_branches, roots, possible = trees.start, trees.n_branches, trees.roots, trees.possible
-    allowed = problem.rules.allowed
-    n = len(roots)
-    size, node, branch, above = 0, roots[child], -1, np.int64(-1)
-    status = OK
-    while True:
-        if node < 0:
-            for c in range(n):
-                wanted[c] = allowed[c, child] if above < 0 else contains(possible[above], c)
-            for i in range(size):
-                wanted[parents[i]] = False
-            status, node = _grow(child, size, problem, store, trees)
-            if status != OK:
-                break
-            if branch < 0:
-                roots[child] = node
-            else:
-                following[branch] = node
-        above = node
-        branch, end = start[node], start[node] + n_branches[node]
-        while branch < end and not contains(before, candidate[branch]):
-            branch += 1
-        if branch == end:
-            break
-        # The parents are kept in order, so that their log-odds are summed in one way.
-        at = size
-        while at and parents[at - 1] > candidate[branch]:
-            parents[at] = parents[at - 1]
-            at -= 1
-        parents[at] = candidate[branch]
-        size += 1
-        node = np.int64(following[branch])
-    if status == OK and not known(trees.best[node]):
-        for c in range(n):
-            wanted[c] = False
-        status = _shrink(node, child, size, problem, store, trees)
+    status = OK if trees.roots[child] >= 0 else _plant(child, problem, store, trees)
+    node = trees.roots[child]
+    if status == OK:
+        status, node = _descend(node, child, 0, before, problem, store, trees)
+    if status == OK:
+        status, other = _pair_up(child, before, problem, store, trees)
+        if status == OK and other >= 0 and trees.best[other] > trees.best[node] + TOLERANCE:
+            node = other
     trees.used[FOUND] = node
     store.status[0] = status
 
