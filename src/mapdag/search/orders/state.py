@@ -12,7 +12,7 @@ from mapdag.graphs.acyclicity import topological_order
 from mapdag.graphs.masks import transpose
 from mapdag.search.cache.status import ASK, CONVERGED, CROWDED
 from mapdag.search.orders.explore import MOST_WORK, ROUND, ROUNDS, explore, new_start
-from mapdag.search.orders.trees import DONE, PAUSE, clear_trees, larger_trees, new_trees, with_address
+from mapdag.search.orders.trees import DONE, PAUSE, larger_trees, new_trees, turn_over, with_address
 from mapdag.search.warmup import wait_for
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from mapdag.search.orders.trees import Trees
 
 _TREE_NODES = 32  # for each node of the network, for a start
+_MOST_NODES = 4_000_000  # of trees that are kept for other explorations
 _PATIENCE = 1e8  # estimated nanoseconds of counting after which limits and Ctrl-C are looked at
 
 
@@ -66,17 +67,19 @@ class Basis:
         return problem._replace(rules=rules._replace(allowed=allowed, open=allowed.sum(axis=0) == len(allowed) - 1))
 
     def trees(self, problem: Problem, store: Store) -> Trees:
-        """Return empty trees, for one exploration."""
+        """Return trees for one exploration, with what others have found in them."""
         with suppress(IndexError):
-            return self._spare.pop()
+            trees = self._spare.pop()
+            turn_over(trees)
+            return trees
         n = self.cache.data.n_columns
         trees = new_trees(n, self.cache.data.n_rows, _TREE_NODES * n + 64, 4 * _TREE_NODES * n + 256)
         return with_address(trees, problem, store)
 
     def take_back(self, trees: Trees) -> None:
         """Keep trees that nobody looks at any more for another exploration."""
-        clear_trees(trees)
-        self._spare.append(trees)
+        if len(trees.own) <= _MOST_NODES:
+            self._spare.append(trees)
 
     def state(self, *, alone: bool = False) -> OrderState:
         """Begin an exploration, in this thread; `alone` if the threads of the cache have nothing else to do."""

@@ -27,12 +27,13 @@ from mapdag.search.cache.store import (
     known,
     odds_of,
 )
-from mapdag.search.climbing.links import contains, flip
+from mapdag.search.climbing.links import contains, flip, put_in
 from mapdag.search.climbing.moves import TOLERANCE
 from mapdag.search.orders.pairs import Pairs, list_pairs, new_pairs
 
 NODES, BRANCHES, FOUND = 0, 1, 2  # what is in `Trees.used`
 DONE, PAUSE = 0, 1  # what is in `Trees.work`
+ADDED, TAKEN = 0, 1  # what is in `Trees.hinge`
 
 
 class Trees(NamedTuple):
@@ -50,10 +51,15 @@ class Trees(NamedTuple):
     roots: Ints  # (children,) the same, once its pairs of parents are known, too
     pairs: Pairs
     used: Ints  # how many nodes and branches there are, and the node that was found last
-    relevant: Bools  # (children, children) [i, j]: i is a branch somewhere in the tree of j
+    # (2, words) of the last trace, see `ADDED` and `TAKEN`: the nodes that may change what was found when they become
+    # predecessors, as long as no other one of them does; and when they are none any more
+    hinge: Words
     parents: Ints  # (children,) of the family that is being looked at
     wanted: Bools  # (children,) the candidates whose scores it needs
-    work: Floats  # estimated nanoseconds of counting that the nodes are worth, cached or not; and when to pause
+    work: Floats  # estimated nanoseconds of counting that the nodes seen are worth, cached or not; and when to pause
+    cost: Floats  # (nodes,) what each of them is worth
+    seen: Ints  # (nodes,) by which exploration it was last seen
+    turn: Ints  # one number: that of the exploration under way
     n_rows: float
     trace: int  # address of `trace`
     # (nodes, words) the candidates that may be added to each node: who makes a family thinner than allowed does so for
@@ -77,29 +83,22 @@ def new_trees(n_children: int, n_rows: int, size: int, branches: int) -> Trees:
         roots=np.full(n_children, -1, dtype=np.int64),
         pairs=new_pairs(n_children),
         used=np.zeros(3, dtype=np.int64),
-        relevant=np.zeros((n_children, n_children), dtype=np.bool_),
+        hinge=np.zeros((2, words), dtype=np.uint64),
         parents=np.zeros(n_children, dtype=np.int64),
         wanted=np.zeros(n_children, dtype=np.bool_),
         work=np.zeros(2),
+        cost=np.zeros(size),
+        seen=np.zeros(size, dtype=np.int64),
+        turn=np.zeros(1, dtype=np.int64),
         n_rows=float(n_rows),
         trace=0,
         possible=np.zeros((size, words), dtype=np.uint64),
     )
 
 
-def clear_trees(trees: Trees) -> None:
-    """Make trees empty, as new ones are, the room being what it is."""
-    nodes, branches = trees.used[NODES], trees.used[BRANCHES]
-    for each in (trees.own, trees.best):
-        each[:nodes] = np.nan
-    for one in (trees.kept, trees.possible):
-        one[:nodes] = 0
-    trees.following[:branches] = -1
-    trees.planted[:] = -1
-    trees.roots[:] = -1
-    trees.pairs.following[:] = -1  # what the pairs are does not change
-    trees.relevant[:] = False
-    trees.used[:] = 0
+def turn_over(trees: Trees) -> None:
+    """Make trees ready for another exploration: they stay what they are, only the work is counted anew."""
+    trees.turn[0] += 1
     trees.work[:] = 0.0
 
 
@@ -135,7 +134,7 @@ def _grow(child: int, size: int, problem: Problem, store: Store, trees: Trees) -
     """
     fixed, odds, max_parents = problem.rules.fixed, problem.odds, problem.rules.max_parents
     candidate, value, following, parents = trees.candidate, trees.value, trees.following, trees.parents
-    wanted, relevant, possible = trees.wanted, trees.relevant, trees.possible
+    wanted, possible = trees.wanted, trees.possible
     n = len(fixed)
     node, first = trees.used[NODES], trees.used[BRANCHES]
     if node == len(trees.own) or first + n > len(value):
@@ -148,7 +147,8 @@ def _grow(child: int, size: int, problem: Problem, store: Store, trees: Trees) -
         status = ensure_at(child, parents, size, COLUMN, wanted, problem, store, scores)
     if status != OK:
         return status, -1
-    trees.work[DONE] += _cost(child, parents, size, wanted, problem.inputs.rows.cards, trees.n_rows)
+    trees.cost[node] = _cost(child, parents, size, wanted, problem.inputs.rows.cards, trees.n_rows)
+    trees.seen[node] = -1
     prior = 0.0
     for i in range(size):
         prior += odds_of(odds, parents[i], child)
@@ -170,7 +170,6 @@ def _grow(child: int, size: int, problem: Problem, store: Store, trees: Trees) -
                 candidate[at], value[at] = candidate[at - 1], value[at - 1]
                 at -= 1
             candidate[at], value[at] = c, score
-            relevant[c, child] = True
             last += 1
     for k in range(first, last):
         following[k] = -1
@@ -256,11 +255,14 @@ def _descend(
     candidate, following, parents = trees.candidate, trees.following, trees.parents
     start, n_branches = trees.start, trees.n_branches
     while True:
+        _see(node, trees)
         branch, end = start[node], start[node] + n_branches[node]
         while branch < end and not contains(before, candidate[branch]):
+            put_in(trees.hinge[ADDED], candidate[branch])
             branch += 1
         if branch == end:
             break
+        put_in(trees.hinge[TAKEN], candidate[branch])
         _insert(candidate[branch], parents, size)
         size += 1
         above = node
@@ -280,9 +282,17 @@ def _descend(
 
 
 @inner
+def _see(node: int, trees: Trees) -> None:
+    """Count what a node is worth, once in each exploration, whoever made it."""
+    if trees.seen[node] != trees.turn[0]:
+        trees.seen[node] = trees.turn[0]
+        trees.work[DONE] += trees.cost[node]
+
+
+@inner
 def _plant(child: int, problem: Problem, store: Store, trees: Trees) -> int:
     """Make the root of a child, and list its pairs of parents; returns a status."""
-    pairs, relevant = trees.pairs, trees.relevant
+    pairs = trees.pairs
     status, node = OK, trees.planted[child]
     if node < 0:
         status, node = _grow_from(-1, child, 0, problem, store, trees)
@@ -293,9 +303,6 @@ def _plant(child: int, problem: Problem, store: Store, trees: Trees) -> int:
         status = list_pairs(child, trees.own[node], trees.wanted, problem, store, pairs)
         if status != OK:
             return status
-    for k in range(pairs.size[child]):
-        relevant[pairs.one[child, k], child] = True
-        relevant[pairs.other[child, k], child] = True
     trees.roots[child] = node
     return OK
 
@@ -313,7 +320,13 @@ def _pair_up(child: int, before: Words, problem: Problem, store: Store, trees: T
     pairs, parents = trees.pairs, trees.parents
     one, other = pairs.one[child], pairs.other[child]
     for k in range(pairs.size[child]):
-        if contains(before, one[k]) and contains(before, other[k]):
+        if not contains(before, one[k]):
+            put_in(trees.hinge[ADDED], one[k])
+        elif not contains(before, other[k]):
+            put_in(trees.hinge[ADDED], other[k])
+        else:
+            put_in(trees.hinge[TAKEN], one[k])
+            put_in(trees.hinge[TAKEN], other[k])
             parents[0], parents[1] = min(one[k], other[k]), max(one[k], other[k])
             node = np.int64(pairs.following[child, k])
             if node < 0:
@@ -331,6 +344,8 @@ def trace(child: int, before: Words, problem: Problem, store: Store, trees: Tree
 
     The tree's node goes to `used`, what became of it to the store's `status`.
     """
+    for w in range(trees.hinge.shape[1]):
+        trees.hinge[ADDED, w] = trees.hinge[TAKEN, w] = 0
     status = OK if trees.roots[child] >= 0 else _plant(child, problem, store, trees)
     node = trees.roots[child]
     if status == OK:
