@@ -298,14 +298,15 @@ def _without_owners(context: Any, builder: Any, kind: Any, value: Any) -> Any:
         array.meminfo, array.parent = (each.type(None) for each in (array.meminfo, array.parent))
         return array._getvalue()  # noqa: SLF001 - there is no other way to it
     if isinstance(kind, types.BaseTuple):
-        for i, each in enumerate(kind):
+        kinds: Any = kind
+        for i, each in enumerate(kinds):
             part = _without_owners(context, builder, each, builder.extract_value(value, i))
             value = builder.insert_value(value, part, i)
     return value
 
 
 @intrinsic
-def lend(_context: Any, state: Any) -> Any:
+def lend(_context: Any, state: Any = None) -> Any:
     """Lend state to the kernels that an entry calls: its arrays, whose owners are not counted at every call any more.
 
     The entry's caller has them, so that they live at least as long.

@@ -117,7 +117,9 @@ def list_pairs(child: int, alone: float, wanted: Bools, problem: Problem, store:
                 if status != OK:
                     return status
                 continue
-            column = store.scores[find_column(family_key(child, parents, 1, WHOLE, problem.zobrist), store), problem.row]
+            column = store.scores[
+                find_column(family_key(child, parents, 1, WHOLE, problem.zobrist), store), problem.row
+            ]
             for c in range(n):
                 if wanted[c]:
                     value = column[c] + odds_of(odds, a, child) + odds_of(odds, c, child)

@@ -10,6 +10,7 @@ import numpy as np
 
 from mapdag.graphs.acyclicity import topological_order
 from mapdag.graphs.masks import transpose
+from mapdag.search.cache import Ask
 from mapdag.search.cache.status import ASK, CONVERGED, CROWDED
 from mapdag.search.orders.explore import MOST_WORK, ROUND, ROUNDS, explore, new_start
 from mapdag.search.orders.trees import DONE, PAUSE, larger_trees, new_trees, turn_over, with_address
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from mapdag.contracts import Objective
     from mapdag.kernels import Bools
-    from mapdag.search.cache import Ask, FamilyCache
+    from mapdag.search.cache import FamilyCache
     from mapdag.search.cache.store import Problem, Store
     from mapdag.search.orders.recombination import Graph
     from mapdag.search.orders.trees import Trees
@@ -157,13 +158,13 @@ class OrderState:
 
     def step(self) -> bool:
         """Go on for a while; tells whether all is done. What is asked for is fetched."""
-        ask = self.advance()
-        if isinstance(ask, bool):
-            return ask
-        self._desk.fetch(ask)
+        asks = self.advance()
+        if isinstance(asks, bool):
+            return asks
+        self._basis.cache.fetch(asks)
         return False
 
-    def advance(self) -> bool | Ask:
+    def advance(self) -> bool | list[Ask]:
         """Go on for a while; tells whether all is done, or what must be fetched first."""
         if self._helped is not None:
             self._helped.staff()
@@ -178,7 +179,20 @@ class OrderState:
         elif status == CROWDED:
             self._trees = larger_trees(self._trees, 3 * len(self._trees.own), 3 * len(self._trees.value))
         elif status == ASK:
-            return self._desk.ask()
+            return self._asks()
         else:
             self._desk.help(status)
         return bool(status == CONVERGED)
+
+    def _asks(self) -> list[Ask]:
+        """Return what is asked for; while pairs of parents are looked at, for all pairs of the child at once."""
+        ask = self._desk.ask()
+        trees = self._trees
+        if len(ask.parents) != 1 or trees.planted[ask.child] < 0 or trees.roots[ask.child] >= 0:
+            return [ask]
+        leading, allowed = trees.pairs.leading, self._problem.rules.allowed[:, ask.child]
+        nodes = np.arange(len(leading))
+        return [
+            Ask(ask.child, (a,), allowed & (nodes != a) & (~leading | (nodes > a)))
+            for a in np.flatnonzero(leading).tolist()
+        ]

@@ -225,9 +225,7 @@ def _insert(node: int, parents: Ints, size: int) -> None:
 
 
 @inner
-def _grow_from(
-    above: int, child: int, size: int, problem: Problem, store: Store, trees: Trees
-) -> tuple[int, int]:
+def _grow_from(above: int, child: int, size: int, problem: Problem, store: Store, trees: Trees) -> tuple[int, int]:
     """Make the node of the set of parents that is looked at; those that may be added are among those of a smaller set.
 
     Returns
