@@ -33,6 +33,7 @@ LONG = (
     "column_orders",
     "workers",
     "certified",
+    "luck",
 )
 KNOWN = (*SCRIPTS, *LONG)
 
