@@ -34,6 +34,7 @@ LONG = (
     "column_orders",
     "workers",
     "certified",
+    "luck",
 )
 KNOWN = (*SCRIPTS, *LONG)
 
