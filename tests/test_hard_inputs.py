@@ -17,7 +17,7 @@ from mapdag.checks import check_positive, check_whole
 from mapdag.cli.inputs import load_tiers
 from mapdag.counts import CountTable
 from mapdag.data.labels import ordered
-from mapdag.errors import CapacityError, DataError, FileError, FormatError, MapdagError, ParameterError
+from mapdag.errors import CapacityError, DataError, FileError, FormatError, MapdagError, ParameterError, StudyError
 from mapdag.study.design import design_from
 
 LONG = "9" * 5000
@@ -248,3 +248,14 @@ def test_results_that_are_damaged_are_named(tmp_path):
     (tmp_path / "results.sqlite").write_bytes(b"SQLite format 3\0" + b"nonsense" * 500)
     with pytest.raises(FileError, match=r"results\.sqlite"), Store(tmp_path) as store:
         list(store.rows())
+
+
+def test_what_keeps_a_study_from_running_is_told_apart(tmp_path):
+    from mapdag.study import Store
+
+    with Store(tmp_path, create=True) as store:
+        with store.locked(), Store(tmp_path) as other, pytest.raises(StudyError, match="another run"), other.locked():
+            pass
+        (tmp_path / "results.lock").write_bytes(b"nonsense" * 500)
+        with pytest.raises(FileError, match=r"results\.lock cannot be used"), store.locked():
+            pass
