@@ -17,7 +17,7 @@ from mapdag.checks import check_positive, check_whole
 from mapdag.cli.inputs import load_tiers
 from mapdag.counts import CountTable
 from mapdag.data.labels import ordered
-from mapdag.errors import CapacityError, DataError, FileError, FormatError, MapdagError, ParameterError
+from mapdag.errors import CapacityError, DataError, FileError, FormatError, MapdagError, ParameterError, StudyError
 from mapdag.study.design import design_from
 
 LONG = "9" * 5000
@@ -248,3 +248,52 @@ def test_results_that_are_damaged_are_named(tmp_path):
     (tmp_path / "results.sqlite").write_bytes(b"SQLite format 3\0" + b"nonsense" * 500)
     with pytest.raises(FileError, match=r"results\.sqlite"), Store(tmp_path) as store:
         list(store.rows())
+
+
+def test_what_keeps_a_study_from_running_is_told_apart(tmp_path):
+    from mapdag.study import Store
+
+    with Store(tmp_path, create=True) as store:
+        with store.locked(), Store(tmp_path) as other, pytest.raises(StudyError, match="another run"), other.locked():
+            pass
+        (tmp_path / "results.lock").write_bytes(b"nonsense" * 500)
+        with pytest.raises(FileError, match=r"results\.lock cannot be used"), store.locked():
+            pass
+
+
+@pytest.mark.parametrize("number", [2.0, -0.0, np.int8(2)])
+def test_whole_numbers_of_any_type_are_whole_numbers(number):
+    """Compiled code takes what it is given for a machine's integer."""
+    data = md.network("cancer").sample(100, seed=1)
+    for search in ("hc", "tabu", "orders", "exact", "certified"):
+        options = {"max_parents": number, "seed": number, "threads": max(number, 1)}
+        expected = md.learn(data, "BDs", search=search, max_parents=int(number), seed=int(number))
+        assert md.learn(data, "BDs", search=search, **options).dag == expected.dag
+    assert md.hill_climb(data, "BDs", restarts=number, perturb=1.0, max_iter=3.0).dag.n_arcs <= 3
+    assert md.bootstrap(data, "BDs", R=2.0, search="hc", max_parents=number).nodes == data.names
+
+
+def test_complex_numbers_are_no_numbers():
+    for check in (check_positive, check_whole):
+        with pytest.raises(ParameterError):
+            check("x", np.complex128(1))
+
+
+def test_what_is_no_graph_is_refused_by_its_type():
+    data = md.network("cancer").sample(50, seed=1)
+    calls = (
+        lambda: md.score(data, data),
+        lambda: md.fit(data, data),
+        lambda: md.fit_em(data, data),
+        lambda: md.diagnose(data, data),
+        lambda: md.shd(data, md.network("cancer").dag),
+        lambda: md.compare(md.network("cancer").dag, data),
+        lambda: md.certify(data),
+        lambda: md.learn(data, required=3),
+        lambda: md.learn(data, forbidden=[1]),
+        lambda: md.learn(data, tiers=3),
+        lambda: md.learn(data, tiers=[1]),
+    )
+    for call in calls:
+        with pytest.raises(ParameterError, match="must be"):
+            call()

@@ -200,7 +200,7 @@ def bootstrap(
     >>> strengths.averaged()
     <DAG [rain][moon][wet|rain]>
     """
-    check_whole("R", R, least=1)
+    R = check_whole("R", R, least=1)  # noqa: N806 - the paper's letter
     reading, searching = split_options(options)
     goal = parse(objective)
     plan = (em_plan if em else Plan.make)(**searching, seed=seed, threads=threads)

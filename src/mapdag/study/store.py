@@ -142,11 +142,14 @@ class Store:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Keep other runs out for as long as this one lives, however it ends."""
-        with closing(sqlite3.connect(self.path.with_suffix(".lock"), timeout=0, isolation_level=None)) as lock:
+        path = self.path.with_suffix(".lock")
+        with closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as lock:
             try:
                 lock.execute("BEGIN EXCLUSIVE")
-            except sqlite3.OperationalError:
-                raise StudyError(f"{self.path.parent}: another run is at work here") from None
+            except sqlite3.DatabaseError as error:
+                if "locked" in str(error):
+                    raise StudyError(f"{self.path.parent}: another run is at work here") from None
+                raise FileError(f"{path} cannot be used: {error}; if no run is at work, delete it") from error
             yield
 
     @property

@@ -145,9 +145,9 @@ def structural_em(
     reading, searching = split_options(options)
     if impute not in {"soft", "hard"}:
         raise ParameterError(f"impute must be 'soft' or 'hard', got {impute!r}")
-    check_whole("draws", draws, least=1)
-    check_whole("starts", starts, least=1)
-    check_whole("max_steps", max_steps, least=1)
+    draws = check_whole("draws", draws, least=1)
+    starts = check_whole("starts", starts, least=1)
+    max_steps = check_whole("max_steps", max_steps, least=1)
     if draws & (draws - 1):
         raise ParameterError(f"draws must be a power of two, got {draws}")
     goal = parse(objective)

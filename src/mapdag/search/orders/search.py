@@ -72,7 +72,7 @@ def search_orders(objective: Objective, cache: FamilyCache, options: Options, *,
         How much to do, as a multiple of what is usual; 0: from one order, without turning arcs round at random. With
         few nodes, any but a small one finds the best of all graphs.
     """
-    check_number("effort", effort, least=0)
+    effort = check_number("effort", effort, least=0)
     walk = Walk(objective, cache, options)
     with walk.watch:
         walk.begin()
