@@ -39,8 +39,8 @@ def visit(browser: Browser, url: str, width: int = 1280, height: int = 720, *, s
     """Open the page, and wait for the graph of the default search."""
     page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
     page.goto(url)
-    page.wait_for_selector("#frame[data-final=true]", timeout=120_000)
-    page.wait_for_timeout(1200)
+    page.wait_for_selector("#frame[data-final=true]:not(.settling)", timeout=120_000)
+    page.wait_for_timeout(300)
     return page
 
 
