@@ -26,7 +26,7 @@ def explore(browser, client):
     """Open the page of a table; at the end, it must have logged nothing and asked nobody else."""
     contexts, complaints, requests = [], [], []
 
-    def open_page(table=None, *, address="", ready="#frame[data-final=true]", **options):
+    def open_page(table=None, *, address="", ready="#frame[data-final=true]:not(.settling)", **options):
         context = browser.new_context(**{"viewport": {"width": 1280, "height": 720}, **options})
         contexts.append(context)
         page = context.new_page()
@@ -72,6 +72,7 @@ class Follows:
     def __exit__(self, kind, *_):
         if kind is None:
             eventually(lambda: self._now()[0] > self.before and self._now()[1] == "true")
+            self.page.wait_for_selector("#frame:not(.settling)")
 
 
 def arcs(page):

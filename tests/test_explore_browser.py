@@ -47,14 +47,30 @@ def test_the_graph_follows_the_slider_and_nodes_stay(explore):
     slider = page.locator("#alpha")
     with Follows(page):
         slider.focus()
-        for _ in range(2):
-            page.keyboard.press("PageUp")
+        page.keyboard.press("PageUp")
     alpha = float(page.locator("#alpha-value").input_value())
-    assert alpha > 5
+    assert alpha > 2
     assert arcs(page) == learned(f"Support(3)+MU(c=1)+BDs({alpha})")
     assert slider.get_attribute("aria-valuetext") == str(alpha).removesuffix(".0")
     eventually(lambda: f"alpha={alpha:g}" in address_of(page))
     assert {name: node(page, name).bounding_box() for name in DATA.names} == before
+
+
+def test_a_slider_that_does_not_rest_ends_where_it_was_left(explore):
+    page = explore()
+    with Follows(page):
+        page.locator("#alpha").evaluate(
+            "(slider) => { for (let k = 0; k < 40; k += 1) { slider.value = 420 + 5 * k;"
+            "slider.dispatchEvent(new Event('input', {bubbles: true})); }"
+            "slider.dispatchEvent(new Event('change', {bubbles: true})); }"
+        )
+    alpha = page.locator("#alpha-value").input_value()
+    eventually(lambda: page.locator("#objective").inner_text() == str(parse(f"Support(3)+MU(c=1)+BDs({alpha})")))
+    page.wait_for_selector("#frame[data-final=true]")
+    assert arcs(page) == learned(f"Support(3)+MU(c=1)+BDs({alpha})")
+    with Follows(page):  # all of it was one step
+        page.locator("#undo").click()
+    assert page.locator("#alpha-value").input_value() == "1"
 
 
 def test_hill_climbing_answers_at_once_and_the_search_follows(explore):

@@ -39,19 +39,20 @@ def visit(browser: Browser, url: str, width: int = 1280, height: int = 720, *, s
     """Open the page, and wait for the graph of the default search."""
     page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
     page.goto(url)
-    page.wait_for_selector("#frame[data-final=true]", timeout=120_000)
-    page.wait_for_timeout(1200)
+    page.wait_for_selector("#frame[data-final=true]:not(.settling)", timeout=120_000)
+    page.wait_for_timeout(300)
     return page
 
 
 def turn(page: Page, dial: str, value: float) -> None:
     """Set a slider, and wait until the default search has answered."""
-    field = page.locator(f"#{dial}-value")
+    field, frame = page.locator(f"#{dial}-value"), page.locator("#frame")
+    before = frame.get_attribute("data-sequence")
     field.fill(str(value))
     field.press("Enter")
     field.blur()
-    page.wait_for_timeout(500)
-    page.wait_for_selector("#frame[data-final=true]", timeout=120_000)
+    while frame.get_attribute("data-sequence") == before or frame.get_attribute("data-final") != "true":
+        page.wait_for_timeout(100)
     page.wait_for_timeout(1000)
 
 
@@ -67,7 +68,7 @@ def shoot(page: Page, name: str) -> None:
 def choose_arc(page: Page, arc: str) -> None:
     """Choose an arc from the list."""
     page.locator("#tab-chosen").click()
-    page.locator("#arc-list button", has_text=arc).click()
+    page.locator("#arc-list button", has_text=arc).first.click()
     page.wait_for_selector("#factor")
 
 
@@ -92,7 +93,7 @@ def alarm(browser: Browser) -> None:
     with served(md.network("alarm").sample(5000, seed=1), "alarm.csv") as url:
         page = visit(browser, url)
         page.locator("#pin").click()
-        turn(page, "alpha", 30)
+        turn(page, "alpha", 20)
         choose_arc(page, "new")
         shoot(page, "explore.png")
         page.locator("#tab-map").click()
@@ -159,6 +160,7 @@ def tutorial(browser: Browser) -> None:
         page.wait_for_selector("#monitors[data-ready]")
         page.locator("#monitors .monitor:has(.link:text-is('chest_pain')) button[title='yes']").click()
         page.locator("#monitor-order").select_option("change")
+        page.locator("#panel-evidence").evaluate("e => { e.scrollTop = 0; }")
         shoot(page, "explore-bars.png")
         page.close()
         page = visit(browser, url)

@@ -72,5 +72,9 @@ export function startControls(place) {
     support.set(now.support ?? 0);
   }
   on("settings", follow);
+  on("data", () => { // 2 c / (N - 1) is a probability
+    c.end(Math.max(2 * parameters.c.low, Math.min(parameters.c.high, 0.499 * (state.data.columns.length - 1))));
+    follow();
+  });
   follow();
 }

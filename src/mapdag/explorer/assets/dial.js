@@ -17,7 +17,8 @@ const scales = {
  * when it has come to rest.
  */
 export function makeDial({ id, title, hint, low, high, log = true, whole = false, act }) {
-  const scale = scales[log ? "log" : "linear"](low, high), tidy = (value) => (whole ? Math.round(value) : rounded(value));
+  let scale = scales[log ? "log" : "linear"](low, high);
+  const tidy = (value) => (whole ? Math.round(value) : rounded(value));
   const slider = make("input", { type: "range", id, min: 0, max: STEPS, step: 1, "aria-label": title });
   const field = make("input", { type: "number", id: `${id}-value`, step: "any", min: whole ? 0 : null, "aria-label": `${title}, as a number`, inputmode: "decimal" });
   const label = make("label", { for: id, title: hint }, title);
@@ -43,5 +44,7 @@ export function makeDial({ id, title, hint, low, high, log = true, whole = false
     set(value);
     act(whole ? Math.round(value) : value, false);
   });
-  return { element, set, slider, field };
+  /** Let the slider end elsewhere. */
+  const end = (most) => { scale = scales[log ? "log" : "linear"](low, most); };
+  return { element, set, end, slider, field };
 }

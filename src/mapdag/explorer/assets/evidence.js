@@ -32,7 +32,13 @@ export function startEvidence({ picture, graph, isWanted, redescribe }) {
   beliefs.watchers.push((all) => tell("beliefs", all));
   const soon = settled(load, 120);
   on("drawn chosen tab bars", soon);
-  on("data", () => { beliefs.evidence.clear(); current = ""; element("monitors").replaceChildren(); delete element("monitors").dataset.ready; });
+  on("data", () => {
+    current = "";
+    beliefs.evidence.clear();
+    picture.frame.classList.remove("shifted");
+    for (const each of [element("monitors"), ...document.querySelectorAll(".evidence")]) each.replaceChildren();
+    delete element("monitors").dataset.ready;
+  });
   return beliefs;
 }
 

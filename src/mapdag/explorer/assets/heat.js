@@ -11,7 +11,7 @@ export function startHeat() {
   const place = document.getElementById("panel-map"), bar = make("progress", { id: "map-progress", "aria-label": "Cells done", hidden: true });
   const choice = make("select", { "aria-label": "What the map shows", id: "map-shows", change: () => paint() }), word = make("p", { class: "note", id: "map-told", role: "status" });
   const grid = make("div", { class: "heat", id: "heat", role: "grid", "aria-label": "Arcs by alpha and prior" }), legend = make("p", { class: "heat-legend" });
-  place.append(make("p", { class: "help" }, "Each cell is a graph, learned in the background. Click one to go there."), make("p", { class: "actions" }, choice), bar, grid, legend, word);
+  place.append(make("p", { class: "help" }, "Each cell is a graph, learned by hill climbing in the background. Click one to go there."), make("p", { class: "actions" }, choice), bar, grid, legend, word);
   let shape = null, cells = new Map(), about = "", buttons = new Map();
 
   const worker = makeWorker("/api/map", "map", hear, (trouble) => { bar.hidden = true; word.textContent = trouble; });

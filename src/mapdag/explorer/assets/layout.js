@@ -26,7 +26,7 @@ function spread(boxes) {
   let y = 12, before = null;
   for (const layer of layers) {
     const tall = Math.max(...layer.row.map((box) => box.h));
-    if (before !== null) y += Math.min(Math.max(46, (layer.y - before) * 0.75), 90);
+    if (before !== null) y += Math.min(Math.max(36, layer.y - before - 2 * HEIGHT), 70);
     before = layer.y;
     for (const box of layer.row) Object.assign(box, { x: box.x * factor, y: y + box.h / 2 });
     y += tall;

@@ -14,7 +14,7 @@ export function startLife() {
   const place = document.getElementById("panel-life"), bar = make("progress", { id: "life-progress", "aria-label": "Done", hidden: true });
   const word = make("p", { class: "note", id: "life-told", role: "status" }), body = make("div", { id: "life" });
   const filter = make("select", { "aria-label": "Arcs", id: "life-arcs", change: () => show() }, make("option", { value: "restless" }, "those that come and go"), make("option", { value: "all" }, "all that live somewhere"), make("option", { value: "here" }, "those of this graph"));
-  place.append(make("p", { class: "help" }, "Where on each slider an arc lives, all else as it is. Click a strip to go there."), make("p", { class: "actions" }, filter), bar, word, body);
+  place.append(make("p", { class: "help" }, "Where on each slider an arc lives, all else as it is, by hill climbing. Click a strip to go there."), make("p", { class: "actions" }, filter), bar, word, body);
   let found = new Map(), about = "";
 
   const worker = makeWorker("/api/life", "life", hear, (trouble) => { bar.hidden = true; word.textContent = trouble; });

@@ -32,7 +32,7 @@ export function route(a, b, layers) {
   for (const { y, row } of layers) {
     if (y <= low + 2 || y >= high - 2) continue;
     const straight = a.x + (b.x - a.x) * (y - a.y) / (b.y - a.y), x = gap(row, straight);
-    if (x !== straight) points.push({ x, y });
+    if (x !== straight) points.push({ x, y, reach: Math.max(...row.map((box) => box.h)) / 2 + 4 });
   }
   return a.y < b.y ? points : points.reverse();
 }

@@ -15,7 +15,7 @@ export function startScoreCard() {
       make("p", { class: "score" }, make("strong", { id: "score" }, figure(score, 2)), make("span", {}, " log posterior")),
       make("p", { class: `found ${final ? "final" : "first"}`, id: "found" }, final ? title : `${title}; the search follows`, make("span", {}, ` · ${time(seconds)}`)),
       facts([
-        ["arcs", make("span", { id: "arc-count" }, `${figure(arcs.length, 0)}, ${figure(arcs.length - compelled, 0)} of them reversible`)],
+        ["arcs", make("span", { id: "arc-count" }, `${figure(arcs.length, 0)}, ${arcs.length > compelled ? figure(arcs.length - compelled, 0) : "none"} reversible`)],
         prior === undefined || prior === null ? null : ["prior", figure(prior, 2)],
         likelihood === undefined || likelihood === null ? null : ["likelihood", figure(likelihood, 2)],
         ["families counted", make("span", { id: "counted" }, figure(counted ?? 0, 0))],

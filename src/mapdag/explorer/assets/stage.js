@@ -21,7 +21,7 @@ export const camera = makeCamera(picture, null, document.querySelectorAll("[data
 export const drawing = makeDrawing(picture);
 
 const EMPTY = indexed({ nodes: [], arcs: [] });
-let network = EMPTY, positions = null, bars = null, changed = 0, latest = null, firstLayout = null;
+let network = EMPTY, positions = null, bars = null, changed = 0, latest = null, firstLayout = null, opening = true, sliding = false;
 
 /** The network that is shown. */
 export const known = () => network;
@@ -65,8 +65,8 @@ function restyle() {
 export async function tidy() {
   const arcs = arcsNow(), asked = state.data.data;
   let found;
-  try { found = await post("/api/layout", { data: asked, arcs }); } catch (error) { tell("trouble", error); return; }
-  if (state.data.data !== asked) return;
+  try { found = await post("/api/layout", { data: asked, arcs }); } catch (error) { tell("trouble", error); }
+  if (!found || state.data.data !== asked) { frame.classList.remove("settling"); return; }
   positions = { ...found, paths: new Map(arcs.map(([a, b], n) => [keyOf(a, b), found.lines[n]])) };
   changed = 0;
   settle();
@@ -74,12 +74,14 @@ export async function tidy() {
 /** Put everything where the layout wants it. */
 function settle() {
   neighbourhood.leave();
+  frame.classList.add("settling");
   const first = !picture.boxes.length, { boxes, w, h } = boxesOf(positions, bars);
   camera.resize(w, h);
   drawing.place(boxes, bars ? new Map() : positions.paths, positions.layered, () => {
     drawing.setGhosts(state.graph ? ghosts(network) : []);
     minimap.draw();
     neighbourhood.update();
+    frame.classList.remove("settling");
     tell("placed");
   });
   if (first || !graph || graph.chosen < 0) camera.fit();
@@ -91,6 +93,16 @@ export function makeRoom(levels) {
 }
 
 const tidyLater = settled(() => tidy(), 350), mapLater = settled(() => minimap.draw(), 120);
+
+/** Lay out anew when much has changed; a table that was just opened gets the layout of the search's first graph. */
+function tidyIfNeeded({ final, arcs }) {
+  if (!final || sliding) return; // nothing moves while a slider is held
+  if (changed > (opening ? 0 : Math.max(6, arcs.length / 3))) {
+    frame.classList.add("settling");
+    tidyLater();
+  }
+  opening = false;
+}
 
 async function draw(answer) {
   const nodes = answer.nodes.map((name) => ({ name, parents: [] })), places = new Map(answer.nodes.map((name, i) => [name, i]));
@@ -108,7 +120,7 @@ async function draw(answer) {
   drawing.setArcs(network, (n) => look(network, n));
   drawing.setGhosts(ghosts(network));
   changed += fresh ? 0 : answer.arcs.filter(([a, b]) => !before.has(keyOf(a, b))).length;
-  if (!fresh && answer.final && changed > Math.max(6, answer.arcs.length / 3)) tidyLater();
+  tidyIfNeeded(answer);
   if (graph.chosen >= 0) graph.refresh();
   mapLater();
   if (+element("radius").value) neighbourhood.update();
@@ -121,12 +133,16 @@ async function draw(answer) {
   tell("drawn", answer);
 }
 on("graph", draw);
+on("settings", ({ live }) => { sliding = live; });
+on("history", () => {
+  if (sliding && state.graph && positions) { sliding = false; tidyIfNeeded(state.graph); }
+});
 on("progress", say);
 on("drawn", () => { if (!+element("radius").value) say(""); });
 on("strength pin", restyle);
 on("settings", () => { if (state.graph && positions) restyle(); });
 on("data", () => {
-  [positions, network, changed, latest, firstLayout] = [null, EMPTY, 0, null, null];
+  [positions, network, changed, latest, firstLayout, opening] = [null, EMPTY, 0, null, null, true];
   if (graph.chosen >= 0) graph.choose(-1);
   state.arc = state.node = null;
   drawing.setNodes(state.data.columns.map(({ name }) => name), state.data.columns.map(({ name }) => (name.length > 24 ? `${name.slice(0, 23)}…` : name)));

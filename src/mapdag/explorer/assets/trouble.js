@@ -1,11 +1,13 @@
 // Trouble: what went wrong, in a sentence, with buttons where there is a way out.
 import { make } from "./elements.js";
-import { on } from "./state.js";
+import { history, on, undo } from "./state.js";
 
 const place = document.getElementById("trouble");
+let fleeting = false; // whether the next graph ends it
 
 /** Show a sentence; `ways` are [text, act]. */
 export function complain(sentence, ways = []) {
+  fleeting = false;
   place.replaceChildren(
     make("p", {}, sentence),
     ways.length ? make("p", { class: "actions" }, ways.map(([text, act], k) => make("button", { type: "button", class: k ? null : "primary", click: () => { hush(); act(); } }, text))) : "",
@@ -24,5 +26,9 @@ export function announce(text) {
   document.getElementById("status").textContent = text;
 }
 
-on("trouble", (error) => complain(error.message));
-on("graph data", hush);
+on("trouble", (error) => {
+  complain(error.message, history().past.length ? [["Undo", undo]] : []);
+  fleeting = true;
+});
+on("graph", () => { if (fleeting) hush(); });
+on("data", hush);

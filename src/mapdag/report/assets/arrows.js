@@ -7,11 +7,18 @@ export function border(a, b) {
   return [a.x + share * dx, a.y + share * dy];
 }
 
+/** Points right above and below those on the way, so that round corners do not cut into the boxes that are passed. */
+function passing(a, b, points) {
+  const down = Math.sign(b.y - a.y);
+  return down ? points.flatMap(({ x, y, reach = 17 }) => [{ x, y: y - down * reach }, { x, y: y + down * reach }]) : points;
+}
+
 /**
- * The paths of an arc between two boxes, past the points on its way, with round corners: line, stub (for a line without a
- * head), head.
+ * The paths of an arc between two boxes, through the points on its way, with round corners: line, stub (for a line without
+ * a head), head. A point may have a `reach`: how far above and below it the arc goes straight.
  */
-export function arrow(a, b, way = []) {
+export function arrow(a, b, points = []) {
+  const way = passing(a, b, points);
   const [ax, ay] = border(a, way[0] || b), from = way.at(-1) || a;
   const [bx, by] = border(b, from), [cx, cy] = way.length ? [from.x, from.y] : [ax, ay];
   const length = Math.hypot(bx - cx, by - cy) || 1, ux = (bx - cx) / length, uy = (by - cy) / length, size = Math.min(8, length);
