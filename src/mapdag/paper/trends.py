@@ -31,9 +31,9 @@ def correlated(
     ----------
     panel : Panel
     objectives : sequence of str
-        For each of them it must be.
+        For each of them it must be that has at least three sizes; the rest is left out, and that is said.
     networks : sequence of str
-        Those that are looked at, where they have at least three sizes.
+        Those that are looked at, where any objective has at least three sizes.
     count : int
         Networks for which the paper finds it.
     limit : float
@@ -41,19 +41,23 @@ def correlated(
         Whether the correlation is at most the limit; otherwise greater.
     """
     sizes = panel.ratio_sizes()
-    means = panel.means("shd", objectives)[:, [panel.sizes.index(size) for size in sizes]]
+    means = panel.means("shd", objectives, common=False)[:, [panel.sizes.index(size) for size in sizes]]
     logs = np.log([float(size) for size in sizes])
     k, seen = 0, {}
     for network in networks:
         if network not in panel.networks:
             continue
         rows = means[panel.networks.index(network)]
-        known = np.isfinite(rows).all(axis=1)
-        if known.sum() < 3:
+        known = np.isfinite(rows)
+        there = np.flatnonzero(known.sum(axis=0) >= 3)
+        if not len(there):
             continue
-        values = [_correlation(logs[known], rows[known, i]) for i in range(len(objectives))]
+        values = [_correlation(logs[known[:, i]], rows[known[:, i], i]) for i in there]
         k += all(value <= limit if below else value > limit for value in values)
-        seen[network] = Measure(f"{network} {min(values):+.2f} to {max(values):+.2f}", value=float(np.mean(values)))
+        told = "" if len(there) == len(objectives) else f", {len(there)} of {len(objectives)} objectives,"
+        seen[network] = Measure(
+            f"{network}{told} {min(values):+.2f} to {max(values):+.2f}", value=float(np.mean(values))
+        )
     lacking = sorted(set(networks).difference(seen))
     if not seen or (not below and lacking):
         raise MissingCells(f"fewer than three sizes of {', '.join(lacking)}")
