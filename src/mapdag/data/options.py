@@ -36,3 +36,14 @@ def split_options(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str,
     """
     reading = {name: value for name, value in options.items() if name in ReadingOptions.__annotations__}
     return reading, {name: value for name, value in options.items() if name not in reading}
+
+
+def with_gaps(data: Any, reading: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of `read` for whoever learns from gaps: these are kept unless something else is asked for.
+
+    >>> with_gaps({"a": ["x", None]}, {})
+    {'missing': 'keep'}
+    """
+    from mapdag.data.dataset import Dataset
+
+    return dict(reading) if isinstance(data, Dataset) else {"missing": "keep", **reading}

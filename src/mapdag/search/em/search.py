@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from mapdag.checks import check_whole
-from mapdag.data import as_dataset, split_options
+from mapdag.data import as_dataset, split_options, with_gaps
 from mapdag.errors import ParameterError
 from mapdag.networks import fit
 from mapdag.networks.em import fit_em
@@ -110,7 +110,7 @@ def structural_em(
     Parameters
     ----------
     data : Dataset, or anything that `mapdag.read` takes
-        Read with ``missing="keep"``.
+        Gaps are kept as such (``missing="keep"``) unless `missing` says otherwise.
     objective : Objective, Likelihood or str
         As in `mapdag.learn`; one that takes fractions of rows unless `impute` is "hard" (fNML and qNML do not).
     impute : {"soft", "hard"}
@@ -151,7 +151,7 @@ def structural_em(
         raise ParameterError(f"draws must be a power of two, got {draws}")
     goal = parse(objective)
     plan = em_plan(**searching)
-    table = as_dataset(data, **reading)
+    table = as_dataset(data, **with_gaps(data, reading))
     plan.check(table.names, [goal])
     return learn_by_em(plan, table, goal, impute=impute, draws=draws, starts=starts, max_steps=max_steps)
 
