@@ -18,6 +18,7 @@ from mapdag.scores import PNAL
 from mapdag.search.em.completed import best_completion, completions, drawn_completion, expected_rows
 from mapdag.search.frame.result import Result
 from mapdag.search.plan import LearnOptions, Plan
+from mapdag.wording import plural
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -68,8 +69,8 @@ class EMResult(Result):
     Attributes
     ----------
     data : Dataset
-        The rows as the network completes them; counts of it are expected counts. So whatever else a result can do, its
-        score, fit and report, is about these.
+        The rows as the network completes them; counts of it are expected counts (a `Completed` table, or filled rows if
+        imputation was hard). So whatever else a result can do, its score, fit and report, is about these.
     network : BayesianNetwork
         The graph with the probabilities that EM found.
     incomplete : Dataset
@@ -86,8 +87,10 @@ class EMResult(Result):
     observed_score: float = field(kw_only=True)
 
     def __str__(self) -> str:
-        told = f"structural EM: {len(self.steps)} steps from {self.incomplete.gaps!r}"
-        return f"{super().__str__()}\n{told}"
+        told = f"structural EM: {plural(len(self.steps), 'step')} from {self.incomplete.gaps!r}"
+        drawn = getattr(self.data, "drawn", 0)
+        how = f"; {plural(drawn, 'gap')} by draws" if drawn else ""
+        return f"{super().__str__()}\n{told}{how}"
 
 
 @public(LearnOptions)
@@ -117,8 +120,10 @@ def structural_em(
         Count all completions of a row by their probabilities, or the most probable one only, as R bnlearn does: that is
         faster, and makes the data look surer than they are.
     draws : int
-        Where there are too many completions to list them all, as many of each row are drawn, spread evenly: a power of
-        two.
+        Expected counts are exact, but for gaps of a row that depend on each other and may hold more than a thousand
+        joint levels, or fewer where there is no room for all rows (8 million in all): there as many draws stand for
+        them, spread evenly, a power of two. ``data.drawn`` of the result says how many gaps that were. Exact and
+        certified search go through rows: they get all completions, or so many draws where these are more than 50,000.
     starts : int
         How often to start: first from `start` or, if there is none, what PNAL learns from the rows that are complete in
         a family; then from gaps filled at random. The best by `EMResult.observed_score` is returned.
