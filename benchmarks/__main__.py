@@ -27,6 +27,7 @@ LONG = (
     "gaps",
     "gaps_scale",
     "inference",
+    "explore",
     "cores",
     "gpu",
     "scan",
@@ -34,6 +35,7 @@ LONG = (
     "column_orders",
     "workers",
     "certified",
+    "luck",
 )
 KNOWN = (*SCRIPTS, *LONG)
 

@@ -177,7 +177,7 @@ def cross_validate(
     0.858
     """
     goals, _ = parse_all(objectives)
-    check_whole("folds", folds, least=2)
+    folds = check_whole("folds", folds, least=2)
     reading, searching = split_options(options)
     if em:
         reading = with_gaps(data, reading)

@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from mapdag import compiling
 from mapdag.checks import check_whole
 from mapdag.data import as_dataset, split_options, with_gaps
 from mapdag.errors import ParameterError
@@ -149,9 +150,9 @@ def structural_em(
     reading, searching = split_options(options)
     if impute not in {"soft", "hard"}:
         raise ParameterError(f"impute must be 'soft' or 'hard', got {impute!r}")
-    check_whole("draws", draws, least=1)
-    check_whole("starts", starts, least=1)
-    check_whole("max_steps", max_steps, least=1)
+    draws = check_whole("draws", draws, least=1)
+    starts = check_whole("starts", starts, least=1)
+    max_steps = check_whole("max_steps", max_steps, least=1)
     if draws & (draws - 1):
         raise ParameterError(f"draws must be a power of two, got {draws}")
     goal = parse(objective)
@@ -185,6 +186,11 @@ def learn_by_em(
     return replace(found, dag=dag, network=network, data=completed, incomplete=table, alike=alike)
 
 
+def _clock() -> float:
+    """Return the time, which stands still while kernels are compiled."""
+    return time.perf_counter() - compiling.seconds()
+
+
 @dataclass
 class _Run:
     """What all starts share."""
@@ -195,7 +201,7 @@ class _Run:
     impute: str
     draws: int
     max_steps: int
-    began: float = field(default_factory=time.perf_counter)
+    began: float = field(default_factory=_clock)
     stopped: Stopped = "converged"
 
     def best(self, starts: int) -> EMResult:
@@ -230,7 +236,7 @@ class _Run:
     def _left(self) -> float | None:
         """Return the seconds that are left, if there is a limit."""
         limit = self.plan.options.time_limit
-        return None if limit is None else max(limit - (time.perf_counter() - self.began), 1e-3)
+        return None if limit is None else max(limit - (_clock() - self.began), 1e-3)
 
     def _learn(self, rows: Dataset, objective: Objective, start: DAG | None) -> Result:
         options = {"start": start if start is not None else self.plan.options.start, "time_limit": self._left()}
@@ -293,7 +299,7 @@ class _Run:
             start = fit(dag, rows, alpha=alpha)
         assert best is not None
         why = self.stopped if self.stopped in {"time_limit", "interrupted"} else ended
-        return replace(best, stopped=why, seconds=time.perf_counter() - self.began, steps=tuple(steps))
+        return replace(best, stopped=why, seconds=_clock() - self.began, steps=tuple(steps))
 
     def _result(self, learned: Result, value: Any, network: BayesianNetwork, rows: Dataset, known: float) -> EMResult:
         """Make the result of a graph and the rows that it completes."""
