@@ -16,6 +16,7 @@ from mapdag.networks.em import fit_em
 from mapdag.objective import DEFAULT, parse, score
 from mapdag.public import public
 from mapdag.scores import PNAL
+from mapdag.search.constraints import complete_start, make_rules
 from mapdag.search.em.completed import best_completion, completions, drawn_completion, expected_rows
 from mapdag.search.frame.result import Result
 from mapdag.search.plan import LearnOptions, Plan
@@ -101,7 +102,7 @@ def structural_em(
     *,
     impute: Literal["soft", "hard"] = "soft",
     draws: int = DRAWS,
-    starts: int = 1,
+    starts: int | None = None,
     max_steps: int = STEPS,
     **options: Unpack[LearnOptions],
 ) -> EMResult:
@@ -125,9 +126,10 @@ def structural_em(
         joint levels, or fewer where there is no room for all rows (8 million in all): there as many draws stand for
         them, spread evenly, a power of two. ``data.drawn`` of the result says how many gaps that were. Exact and
         certified search go through rows: they get all completions, or so many draws where these are more than 50,000.
-    starts : int
-        How often to start: first from `start` or, if there is none, what PNAL learns from the rows that are complete in
-        a family; then from gaps filled at random. The best by `EMResult.observed_score` is returned.
+    starts : int, optional
+        How often to start: from what PNAL learns from the rows that are complete in a family, which many gaps may lead
+        astray; from the empty graph; then from gaps filled at random. Or from `start`, and then at random. The best by
+        `EMResult.observed_score` is returned. 2 unless given; 1 with `start`, or where there are no gaps.
     max_steps : int
         Most steps of each start.
     **options
@@ -151,7 +153,7 @@ def structural_em(
     if impute not in {"soft", "hard"}:
         raise ParameterError(f"impute must be 'soft' or 'hard', got {impute!r}")
     draws = check_whole("draws", draws, least=1)
-    starts = check_whole("starts", starts, least=1)
+    starts = None if starts is None else check_whole("starts", starts, least=1)
     max_steps = check_whole("max_steps", max_steps, least=1)
     if draws & (draws - 1):
         raise ParameterError(f"draws must be a power of two, got {draws}")
@@ -174,13 +176,13 @@ def learn_by_em(
     *,
     impute: str = "soft",
     draws: int = DRAWS,
-    starts: int = 1,
+    starts: int | None = None,
     max_steps: int = STEPS,
 ) -> EMResult:
     """Do as `structural_em` does, by a plan, options and constraints being checked."""
     arranged, alike = plan.arrange(table)
     run = _Run(arranged, goal, replace(plan, order="columns"), impute, draws, max_steps)
-    found = run.best(starts)
+    found = run.best(starts or (2 if table.has_gaps and plan.options.start is None else 1))
     dag, network = found.dag.reordered(table.names), found.network.reordered(table.names)
     completed = found.data.select(table.names)
     return replace(found, dag=dag, network=network, data=completed, incomplete=table, alike=alike)
@@ -218,13 +220,16 @@ class _Run:
 
     def _first(self, number: int) -> DAG:
         """Return the graph to start from."""
+        from mapdag.graphs import DAG
+
         start = self.plan.options.start
         if number == 0:
             if start is not None:
                 return start.reordered(self.data.names)
             return self._learn(self.data, self.objective.prior + PNAL(), None).dag
-        from mapdag.graphs import DAG
-
+        if number == 1 and start is None:
+            rules = make_rules(self.plan.options.constraints, self.objective.prior, self.data.names)
+            return complete_start(None, rules, self.data.names)
         alone = fit_em(DAG(self.data.names), self.data, max_iter=1).network
         drawn = drawn_completion(alone, self.data, self.plan.options.seed + number, self._threads)
         return self._learn(drawn, self.objective, None).dag
