@@ -25,6 +25,7 @@ LONG = (
     "first_minutes",
     "prediction",
     "gaps",
+    "gaps_scale",
     "inference",
     "explore",
     "cores",

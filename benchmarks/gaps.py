@@ -104,11 +104,29 @@ def recovered(case: Case) -> list[tuple[float, float, float, float]]:
             result = md.learn(data, "PNAL", **options)
             network = md.fit_em(result.dag, data, max_iter=20, tolerance=1e-4, threads=1).network
         else:
-            result = md.structural_em(data, OBJECTIVE, impute=method.removeprefix("EM "), **options)
+            result = md.structural_em(data, OBJECTIVE, impute=method.removeprefix("EM "), starts=1, **options)
             network = result.network
         seconds = time.perf_counter() - start
         loss = -network.log_likelihood(test) / TEST_ROWS
         found.append((float(md.shd(network.dag, truth.dag)), loss, float(network.dag.n_arcs), seconds))
+    return found
+
+
+def started(case: Case) -> list[tuple[float, float, float, float]]:
+    """SHD, loss on complete rows, arcs and observed score of soft EM from what PNAL finds, and from no arcs."""
+    import mapdag as md
+
+    name, n, share, mechanism, seed = case
+    truth = md.network(name)
+    data, test = (
+        with_gaps(truth.sample(n, seed=seed), share, mechanism, seed),
+        truth.sample(TEST_ROWS, seed=10_000 + seed),
+    )
+    found = []
+    for start in (None, md.DAG(data.names)):
+        result = md.structural_em(data, OBJECTIVE, starts=1, start=start, threads=1)
+        loss = -result.network.log_likelihood(test) / TEST_ROWS
+        found.append((float(md.shd(result.dag, truth.dag)), loss, float(result.dag.n_arcs), result.observed_score))
     return found
 
 
@@ -164,7 +182,7 @@ def _measured(kind: str, cases: Sequence[Case], until: float, *, keep: bool) -> 
     found = {case: known[kind, case] for case in cases if (kind, case) in known}
     left = [case for case in cases if case not in found]
     workers = int(os.environ.get("BENCH_PROCESSES", os.cpu_count() or 1))
-    function = recovered if kind == "recovery" else filled
+    function = {"recovery": recovered, "starts": started, "filled": filled}[kind]
     with ProcessPoolExecutor(workers) as pool:
         for at in range(0, len(left), workers):
             if time.monotonic() > until:
@@ -185,7 +203,9 @@ def measure(settings: Settings) -> tuple[list[Table], list[Target], Any]:
     found = _measured("recovery", cases, until, keep=keep)
     tables = [*_recovery(found), _by_network(found)]
     if not settings.quick:
-        draw(found, settings.out / "gaps")
+        draw(_whole(found), settings.out / "gaps")
+    first = [case for case in cases if case[1] == cases[0][1] and case[4] == 1]
+    tables.append(_starts(_measured("starts", first, until, keep=keep), found))
     if find_spec("sklearn"):
         some = [case for case in cases if case[1] == min(2_000, cases[-1][1]) and case[4] == 1]
         tables.append(_imputation(_measured("filled", some, until, keep=keep)))
@@ -198,27 +218,58 @@ def _recovery(found: Found) -> list[Table]:
     for at, (title, note) in enumerate(
         (
             ("Distance to the truth", "SHD of equivalence classes, as a multiple of that from the complete data."),
-            ("Predictive loss", "Log loss of complete rows beyond that of the complete data, nats per row."),
+            (
+                "Predictive loss",
+                "Log loss of complete rows beyond that of the complete data, nats per row; EM from PNAL.",
+            ),
         )
     ):
-        groups: dict[tuple[str, float], list[list[float]]] = defaultdict(list)
-        for (_, _, share, mechanism, _), figures in found.items():
+        groups: dict[tuple[int, str, float], list[list[float]]] = defaultdict(list)
+        for (_, n, share, mechanism, _), figures in found.items():
             base = figures[0][at]
             told = [each[at] - base if at else each[at] / max(base, 1.0) for each in figures]
-            groups[mechanism, share].append(told)
-        rows = [(*key, *map(fmean, zip(*groups[key], strict=True))) for key in sorted(groups)]
-        tables.append(Table(title, ("gaps", "share", *METHODS), tuple(rows), f"{note} Means over networks and sizes."))
+            groups[n, mechanism, share].append(told)
+        rows = [
+            (*key, len(groups[key]), *map(fmean, zip(*groups[key], strict=True)))
+            for key in sorted(groups, key=lambda key: (key[0], MECHANISMS.index(key[1]), key[2]))
+        ]
+        told = f"{note} Means over so many cases: networks and seeds."
+        tables.append(Table(title, ("rows", "gaps", "share", "cases", *METHODS), tuple(rows), told))
     return tables
+
+
+def _whole(found: Found) -> Found:
+    """Those sizes for which every network was tried with every share and mechanism, if there are any."""
+    every = len(NETWORKS) * len(SHARES) * len(MECHANISMS)
+    sizes = {n for n in SIZES if len({case[:1] + case[2:4] for case in found if case[1] == n}) == every}
+    return {case: figures for case, figures in found.items() if case[1] in sizes} or found
 
 
 def _by_network(found: Found) -> Table:
     groups: dict[tuple[str, int], list[list[float]]] = defaultdict(list)
     for (name, n, _, _, _), figures in found.items():
         groups[name, n].append([*(each[0] for each in figures), *(each[3] for each in figures[3:])])
-    rows = [(*key, *map(fmean, zip(*groups[key], strict=True))) for key in groups]
+    rows = [(*key, len(groups[key]), *map(fmean, zip(*groups[key], strict=True))) for key in groups]
     order = sorted(rows, key=lambda row: (NETWORKS.index(row[0]), row[1]))
-    heads = ("network", "rows", *METHODS, *(f"{method}, s" for method in METHODS[3:]))
+    heads = ("network", "rows", "cases", *METHODS, *(f"{method}, s" for method in METHODS[3:]))
     return Table("By network", heads, tuple(order), "SHD, means over shares and mechanisms; and seconds on one core.")
+
+
+def _starts(started: Found, found: Found) -> Table:
+    """SHD and loss by where EM starts, and of the better of both by observed score, which is the default."""
+    groups: dict[tuple[str, float], list[list[float]]] = defaultdict(list)
+    for case, (pnal, empty) in started.items():
+        if case in found:
+            best = max(pnal, empty, key=lambda each: each[3])
+            base = found[case][0]
+            shd = [each[0] / max(base[0], 1.0) for each in (pnal, empty, best)]
+            groups[case[3], case[2]].append([*shd, *(each[1] - base[1] for each in (pnal, empty, best))])
+    order = sorted(groups, key=lambda key: (MECHANISMS.index(key[0]), key[1]))
+    rows = [(*key, len(groups[key]), *map(fmean, zip(*groups[key], strict=True))) for key in order]
+    ways = ("PNAL", "empty", "best")
+    heads = ("gaps", "share", "cases", *(f"SHD, {way}" for way in ways), *(f"loss, {way}" for way in ways))
+    note = "Soft EM, 500 rows: SHD as a multiple of that from the complete data, loss beyond that, by the start."
+    return Table("Where EM starts", heads, tuple(rows), note)
 
 
 def draw(found: Found, path: Path) -> None:

@@ -257,6 +257,8 @@ def test_the_pattern_of_what_is_missing_is_noted():
     more = [None if i >= 30 else value for i, value in enumerate(full)]
     found = notes(a=full, b=tail, c=more, d=more)
     assert "60 of 90 rows have missing values, in 3 columns" in found
+    assert "structural EM" in found
+    assert "structural EM" not in notes(a=full, b=[None, *full[1:]])
     assert "'c', 'd' are missing in the same 60 rows" in found
     assert "monotone" in found
     assert "monotone" not in notes(a=full, b=tail, c=[None, *full[1:]])

@@ -123,6 +123,18 @@ def test_columns_that_tell_nothing_are_refused_as_ever(content, message):
         read(content)
 
 
+@pytest.mark.parametrize("empty", [[None] * 4, [float("nan")] * 4])
+def test_a_column_without_values_is_kept_if_its_levels_are_declared(empty):
+    table = {"a": ["x", "y", "x", "y"], "b": empty, "c": ["u", "v", "v", "u"]}
+    data = md.read(table, missing="keep", levels={"b": ["no", "yes"]})
+    assert data.gaps.missing == {"b": 4}
+    with pytest.raises(md.errors.DataError, match=r"'b' holds no values.*drop"):
+        md.read(table, missing="keep")
+    for found in (md.learn(data, "PNAL"), md.structural_em(data, "BIC")):
+        assert not found.dag.parents("b")
+        assert not found.dag.children("b")
+
+
 def test_a_row_that_is_missing_throughout_stays_and_tells_nothing():
     data = read(b"a,b\nx,1\ny,2\n,\n")
     assert data.n_rows == 3

@@ -115,8 +115,10 @@ def test_constraints_hold_and_the_same_seed_gives_the_same(asia):
 
 
 def test_several_starts_are_never_worse(asia):
-    one, three = (md.structural_em(asia[2], "BIC", starts=starts) for starts in (1, 3))
-    assert three.observed_score >= one.observed_score
+    one, some, three = (md.structural_em(asia[2], "BIC", starts=starts) for starts in (1, None, 3))
+    assert three.observed_score >= some.observed_score >= one.observed_score
+    empty = md.structural_em(asia[2], "BIC", start=md.DAG(asia[2].names))
+    assert some.observed_score == max(one.observed_score, empty.observed_score)
 
 
 def test_time_limits_end_it_with_the_best_so_far():

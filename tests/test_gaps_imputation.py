@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 import mapdag as md
 from mapdag.cli.app import app
+from mapdag.cli.messages import in_flags
 from mapdag.errors import NetworkError, ParameterError
 
 
@@ -138,10 +139,22 @@ def test_the_command_draws_several_tables(files):
 def test_the_command_learns_with_em(files, tmp_path):
     data = with_holes(md.network("asia").sample(1000, seed=1), 0.2, seed=1)
     md.write_table(data, tmp_path / "gaps.csv")
-    arguments = ["learn", str(tmp_path / "gaps.csv"), "--missing", "keep"]
-    result = CliRunner().invoke(app, [*arguments, "--em", "--score", "BDeu(1)", "--json"])
+    arguments = ["learn", str(tmp_path / "gaps.csv")]
+    for more in (["--em", "--bootstrap", "2"], ["--missing", "keep", "--em"]):
+        result = CliRunner().invoke(app, [*arguments, *more, "--score", "BDeu(1)", "--json"])
+        assert result.exit_code == 0, result.output
+        assert '"converged": true' in result.output
+    result = CliRunner().invoke(app, [*arguments, "--missing", "keep", "--score", "PNAL"])
     assert result.exit_code == 0, result.output
-    assert '"converged": true' in result.output
-    result = CliRunner().invoke(app, [*arguments, "--score", "PNAL"])
+    refused = CliRunner().invoke(app, [*arguments, "--missing", "keep", "--score", "BIC"])
+    assert refused.exit_code != 0
+    assert in_flags(refused.exception).endswith("any objective, --em")
+
+
+@pytest.mark.parametrize("command", [["bootstrap", "-R", "2"], ["cv", "--folds", "2"]])
+def test_commands_that_learn_again_and_again_take_gaps_with_em(command, tmp_path):
+    data = with_holes(md.network("asia").sample(800, seed=1), 0.2, seed=1)
+    md.write_table(data, tmp_path / "gaps.csv")
+    name, *options = command
+    result = CliRunner().invoke(app, [name, str(tmp_path / "gaps.csv"), *options, "--em", "--score", "BDeu(1)"])
     assert result.exit_code == 0, result.output
-    assert CliRunner().invoke(app, [*arguments, "--em", "--bootstrap", "3"]).exit_code != 0

@@ -240,9 +240,13 @@ def test_em_names_what_is_wrong_with_its_options(options, message):
         md.fit_em(md.DAG(["a", "b"]), data, **options)
 
 
-def test_a_table_without_keep_is_refused_as_ever():
+def test_gaps_are_kept_by_whoever_learns_from_them_and_nobody_else():
+    table, dag = {"a": ["x", None, "y", "y"], "b": ["u", "v", "u", "v"]}, md.DAG(["a", "b"])
     with pytest.raises(DataError, match="missing values"):
-        md.fit_em(md.DAG(["a", "b"]), {"a": ["x", None, "y"], "b": ["u", "v", "u"]})
+        md.fit(dag, table)
+    assert md.fit_em(dag, table).network == md.fit(dag, table, missing="keep")
+    assert md.structural_em(table, "BDeu(1)").incomplete.has_gaps
+    assert not md.structural_em(table, "BDeu(1)", missing="drop").incomplete.has_gaps
 
 
 def test_predictions_take_datasets_with_gaps():

@@ -87,6 +87,21 @@ def test_figures_of_the_reference_data_stay(name):
             assert found == pytest.approx(np.array(known[goal.lower()], dtype=float), rel=1e-12)
 
 
+@pytest.mark.parametrize("k", [None, 5.0])
+def test_pnal_of_r_bnlearn_is_ours_with_its_penalty_divided_by_the_rows(k):
+    full = dataset("asia_1000")
+    data = holes(full, 0.2, seed=4)
+    n, rows, cards = data.n_rows, as_rows(data), data.cards.tolist()
+    given = n**-0.25 / data.n_columns if k is None else k
+    dag = md.network("asia").dag.reordered(data.names)
+    found = md.score(dag, data, md.PNAL(given / n)).by_node
+    for i, node in enumerate(data.names):
+        parents = list(dag.parent_indices(i))
+        average = naive.node_average(rows, i, parents, cards)
+        charge = given / n * (cards[i] - 1) * math.prod(cards[p] for p in parents)
+        assert found[node] / n == pytest.approx(average - charge, rel=1e-12)
+
+
 def test_without_gaps_they_are_the_penalised_likelihoods():
     data = md.network("asia").sample(1000, seed=1)
     dag = md.network("asia").dag

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mapdag.checks import check_whole
-from mapdag.data import Cuts, Dataset, as_dataset, split_options
+from mapdag.data import Cuts, Dataset, as_dataset, split_options, with_gaps
 from mapdag.data.preparation import prepare
 from mapdag.errors import ParameterError, Setting
 from mapdag.networks import fit
@@ -179,6 +179,8 @@ def cross_validate(
     goals, _ = parse_all(objectives)
     folds = check_whole("folds", folds, least=2)
     reading, searching = split_options(options)
+    if em:
+        reading = with_gaps(data, reading)
     plan = (em_plan if em else Plan.make)(**searching, seed=seed, threads=threads, catch_interrupt=False)
     found: list[list[_Held]] = [[]] * folds  # by fold, one for each objective
     with shown(progress, lambda bar: bar.counter("folds")) as tell:

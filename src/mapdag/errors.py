@@ -74,6 +74,23 @@ class Setting:
         return " ".join(f"{flag}{'=' if text.startswith('-') else ' '}{shlex.quote(text)}" for text in texts)
 
 
+@dataclass(frozen=True)
+class Function(Setting):
+    """A function, as part of a message, and the flag that stands for it on the command line.
+
+    >>> str(Function("em", "structural_em")), Function("em", "structural_em").flags()
+    ('mapdag.structural_em', '--em')
+    """
+
+    def code(self, most: int | None = None) -> str:  # noqa: ARG002 - there is nothing to cut short
+        """Write its name."""
+        return f"mapdag.{self.value}"
+
+    def flags(self, most: int | None = None) -> str:  # noqa: ARG002
+        """Write the flag."""
+        return f"--{self.option}"
+
+
 def _way_text(name: str, way: Any) -> str:
     """Write how a column is to be cut, or, for the name "*", all others."""
     text = str(way)

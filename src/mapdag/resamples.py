@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from mapdag.checks import check_whole
-from mapdag.data import as_dataset, split_options
+from mapdag.data import as_dataset, split_options, with_gaps
 from mapdag.errors import CycleError, ParameterError
 from mapdag.graphs import DAG
 from mapdag.objective import DEFAULT, parse
@@ -202,6 +202,8 @@ def bootstrap(
     """
     R = check_whole("R", R, least=1)  # noqa: N806 - the paper's letter
     reading, searching = split_options(options)
+    if em:
+        reading = with_gaps(data, reading)
     goal = parse(objective)
     plan = (em_plan if em else Plan.make)(**searching, seed=seed, threads=threads)
     with shown(progress, lambda bar: bar.counter("resamples")) as tell:

@@ -6,7 +6,7 @@ import functools
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
@@ -118,11 +118,22 @@ class ReadTable:
         declared = network if self.options.get("levels") is None else None
         return {**self.options, "like": declared if self.like is None else load_network(self.like)}
 
+    def with_gaps(self) -> ReadTable:
+        """Keep missing values unless something else is to be done about them, for whoever learns from gaps."""
+        given = self.options.get("missing", "error")
+        return replace(self, options={**self.options, "missing": "keep" if given == "error" else given})
+
     def __call__(self, network: BayesianNetwork | None = None) -> Dataset:
         """Read the table, or scan it: several files are scanned in any case."""
         from mapdag.data import as_dataset
 
         return (md.scan if self.scanned else as_dataset)(self.source, **self.reading(network))
+
+
+#: Whether to learn from rows with gaps by structural EM.
+Em: TypeAlias = Annotated[
+    bool, typer.Option("--em", help="Structural EM: keeps gaps, for any score; climbs hills unless tabu or exact.")
+]
 
 
 #: Gives the options of `mapdag.learn` for a table.

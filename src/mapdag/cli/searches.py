@@ -13,6 +13,7 @@ from mapdag.cli.options import (
     DEFAULT_SCORE,
     DEFAULT_SCORES,
     Cluster,
+    Em,
     Json,
     Out,
     OutGraph,
@@ -45,9 +46,7 @@ def learn(
     cluster: Cluster,
     score: Scores = DEFAULT_SCORES,
     bootstrap: Annotated[int, option("--bootstrap", "R", "Tell the strength of each arc, from R resamples.")] = 0,
-    em: Annotated[
-        bool, typer.Option("--em", help="Structural EM, for --missing keep: any score, climbing unless tabu or exact.")
-    ] = False,
+    em: Em = False,
     impute: Annotated[
         str, option("--impute", "HOW", "How EM fills gaps: soft (all ways), or hard (the best).")
     ] = "soft",
@@ -62,8 +61,8 @@ def learn(
     for name, given in (("--out", out), ("--report", report), ("--bootstrap", bootstrap or None)):
         if given is not None and len(score) > 1:
             raise MapdagError(f"{name} takes the result of one --score, got several")
-    if em and bootstrap:
-        raise MapdagError("--em and --bootstrap cannot be given together: resamples are learned from without EM")
+    if em:
+        read_table = read_table.with_gaps()
     check_out(out, "graph", "network", "picture")
     check_page(report, drawn=True)
     objectives = [md.parse(each) for each in score]
@@ -76,15 +75,21 @@ def learn(
         options = search(table)
         with bar(quiet=json, lines=False) as shown:
             if em:
-                options["search"] = "hc" if options["search"] == "orders" else options["search"]
+                options["search"] = _climbing(options["search"])
                 how: dict[str, Any] = {"impute": impute, "progress": shown.search, **options}
                 results: Sequence[Result] = [md.structural_em(table, each, **how) for each in objectives]
             else:
                 results = md.learn(table, objectives, progress=shown.search, **options)
             if bootstrap:
                 tell = shown.counter("resamples")
-                strengths = md.bootstrap(table, objectives[0], R=bootstrap, cluster=cluster, progress=tell, **options)
+                how = {"R": bootstrap, "em": em, "cluster": cluster, "progress": tell, **options}
+                strengths = md.bootstrap(table, objectives[0], **how)
         _show(results, strengths, read_table, out=out, report=report, json=json)
+
+
+def _climbing(search: str) -> str:
+    """Return the search in each step of structural EM: hill climbing, in place of the one that is not asked for."""
+    return "hc" if search == "orders" else search
 
 
 def _show(
@@ -122,6 +127,7 @@ def bootstrap(
     threshold: Annotated[
         float | None, typer.Option("--threshold", metavar="X", help="Instead of the one found from data.")
     ] = None,
+    em: Em = False,
     out: OutGraph = None,
     json: Json = False,
 ) -> None:
@@ -130,10 +136,13 @@ def bootstrap(
     --out takes the averaged network.
     """
     check_out(out, "graph", "picture")
-    table = read_table()
+    table = (read_table.with_gaps() if em else read_table)()
+    options = search(table)
+    if em:
+        options["search"] = _climbing(options["search"])
     with bar(quiet=json, lines=False) as shown:
         tell = shown.counter("resamples")
-        found = md.bootstrap(table, score, R=replicates, cluster=cluster, progress=tell, **search(table))
+        found = md.bootstrap(table, score, R=replicates, em=em, cluster=cluster, progress=tell, **options)
     averaged = found.averaged(threshold)
     if json:
         print_json(
@@ -161,15 +170,20 @@ def cv(
     target: Annotated[str | None, option("--target", "NODE", "Also predict this column from all others.")] = None,
     folds: Annotated[int, option("--folds", "K", "Parts; each is held out once.")] = 10,
     alpha: Annotated[float, option("--alpha", "ALPHA", "Imaginary sample size of the parameters.")] = 1.0,
+    em: Em = False,
     json: Json = False,
 ) -> None:
     """Compare objectives by how well they predict held-out rows.
 
     By the log-likelihood of the rows and, with --target, by predictions of one column from the others.
     """
+    if em:
+        read_table = read_table.with_gaps()
     table = read_table()
     with bar(quiet=json, lines=False) as shown:
-        options = {"target": target, "folds": folds, "alpha": alpha, "cluster": cluster, **search(table)}
+        options = {"target": target, "folds": folds, "alpha": alpha, "em": em, "cluster": cluster, **search(table)}
+        if em:
+            options["search"] = _climbing(options["search"])
         options["progress"] = shown.counter("folds")
         if read_table.options["discretize"] is None:
             found = md.cross_validate(table, score, **options)

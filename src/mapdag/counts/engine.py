@@ -123,7 +123,6 @@ class Engine(ABC):
 ENGINES: dict[str, str | Callable[[Dataset], Engine]] = {
     "cores": "mapdag.counts.cores:Counter",
     "blocks": "mapdag.counts.summed:BlocksEngine",
-    "expected": "mapdag.counts.expected:ExpectedEngine",
 }
 
 

@@ -10,7 +10,7 @@ from mapdag.data.cuts import Cuts
 from mapdag.data.dataset import Dataset
 from mapdag.data.discretization import discretize
 from mapdag.data.gaps import Gaps
-from mapdag.data.options import ReadingOptions, split_options
+from mapdag.data.options import ReadingOptions, split_options, with_gaps
 from mapdag.data.packed import ScannedDataset, scan
 from mapdag.data.reader import as_dataset, read
 
@@ -29,4 +29,5 @@ __all__ = [
     "read",
     "scan",
     "split_options",
+    "with_gaps",
 ]

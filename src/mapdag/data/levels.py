@@ -226,7 +226,7 @@ def _missing_dealt_with(coded: Coded, column: Column, options: ReadOptions, prob
     if not len(coded.codes) or int(coded.codes.max()) < size:
         return True
     gone = coded.codes == size
-    if gone.all() and not options.gaps:
+    if gone.all() and not options.gaps and not (options.missing == "keep" and size >= 2):  # declared, hence meant
         problems.add(coded.name, f"holds no values: all {column.n_rows:,} rows are missing", topic="hold no values")
         return False
     if options.missing == "keep" and size == MAX_LEVELS:

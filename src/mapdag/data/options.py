@@ -41,6 +41,17 @@ def split_options(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str,
     return reading, {name: value for name, value in options.items() if name not in reading}
 
 
+def with_gaps(data: Any, reading: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of `read` for whoever learns from gaps: these are kept unless something else is asked for.
+
+    >>> with_gaps({"a": ["x", None]}, {})
+    {'missing': 'keep'}
+    """
+    from mapdag.data.dataset import Dataset
+
+    return dict(reading) if isinstance(data, Dataset) else {"missing": "keep", **reading}
+
+
 def ways_from(given: Sequence[str]) -> Any:
     """Read how to cut columns from texts: one method for all continuous columns, ways for single ones, or both.
 

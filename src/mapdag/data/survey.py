@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from mapdag.data.columns import Column
     from mapdag.data.meanings import ReadOptions
 
+_MANY_ROWS = 0.1  # share of the rows, with gaps, that would be missed
 _COUNT_NAMES = re.compile(
     r"(freq|frequency|frequencies|freqs|n|count|counts|cnt|n_?obs|0)\d*|n[_. ]?(rows|obs|cases)|(count|freq)[_. ].*"
     r"|.*[_. ](count|freq)|(?P<vague>(num|number|size|obs|observed|cases|total|value|values|weight|weights)\d*)",
@@ -199,6 +200,11 @@ def describe_missing(missing: Mapping[str, NDArray[np.bool_]]) -> list[str]:
     ]
     if len(groups) > 1 and is_monotone(table):
         notes.append("the pattern is monotone: rows that lack one column lack all that are missing more often")
+    if incomplete > _MANY_ROWS * n_rows:
+        notes.append(
+            "structural EM learns from all that is known, without leaving out rows or adding levels: "
+            "mapdag.structural_em, or mapdag learn --em"
+        )
     return notes
 
 

@@ -15,7 +15,7 @@ from mapdag.counts.device.engine import DeviceEngine
 from mapdag.counts.device.plan import families_of
 from mapdag.counts.threads import pool
 from mapdag.data.gaps import refuse_gaps
-from mapdag.errors import DataError, ParameterError
+from mapdag.errors import DataError, Function, ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -34,7 +34,10 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
     Floats = NDArray[np.float64]
 
-_WAYS = "; use PNAL, which takes the rows that are complete in a family, or mapdag.structural_em for any objective"
+_WAYS = (
+    "; use PNAL, which takes the rows that are complete in a family, or, to learn under any objective, ",
+    Function("em", "structural_em"),
+)
 WORTH_A_THREAD = 400_000.0  # nanoseconds of counting that outweigh the hand-over to a thread
 _FEW = 64  # requests that compiled code posts at most at a time: what a move asks for, and more
 
@@ -89,7 +92,7 @@ class FamilyScores:
             if likelihood.whole_counts and data.weights is not None and data.weights.dtype.kind == "f":
                 raise DataError(f"{likelihood} is defined for whole counts, but the weights of the rows are fractions")
             if not likelihood.takes_gaps:
-                refuse_gaps(data, str(likelihood), _WAYS)
+                refuse_gaps(data, str(likelihood), *_WAYS)
         self.likelihoods = likelihoods
         who = data.engine if engine is None else engine
         self.engine: Engine = (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from mapdag.checks import check_positive, check_whole
-from mapdag.data import ReadingOptions
+from mapdag.data import ReadingOptions, with_gaps
 from mapdag.errors import ParameterError
 from mapdag.graphs.dag import check_dag
 from mapdag.networks.cpts import Floats, check_size
@@ -83,7 +83,7 @@ def fit_em(
     dag : DAG
         Its nodes are columns of the data.
     data : Dataset, or any table that `mapdag.read` takes
-        Read with ``missing="keep"``.
+        Gaps are kept as such (``missing="keep"``) unless `missing` says otherwise.
     alpha : float
         The imaginary sample size of the Dirichlet prior, spread evenly over the cells of each table.
     method : {"bayes", "mle"}
@@ -118,7 +118,7 @@ def fit_em(
     check_dag("dag", dag)
     if method not in ("bayes", "mle"):
         raise ParameterError(f"method must be 'bayes' or 'mle', got {method!r}")
-    table = needed_columns(data, dag.nodes, **reading).select(dag.nodes)
+    table = needed_columns(data, dag.nodes, **with_gaps(data, reading)).select(dag.nodes)
     levels = {node: table.levels[node] for node in dag.nodes}
     check_size(dag, levels)
     if start is not None and (start.dag != dag or dict(start.levels) != levels):

@@ -41,6 +41,10 @@ class PNAL(Likelihood):
     If values are missing completely at random, the graph that maximises it is consistent as long as k goes to 0 more
     slowly than n^(-1/2); the penalty of BIC, k = log(n) / (2 n), does not where there are gaps.
 
+    R bnlearn documents the same default, and charges k / n for each parameter instead of k: its `pnal` is that of
+    ``PNAL(k / n)`` here, divided by n. With its default, that is a penalty which goes to 0 as n^(-5/4), too fast for
+    what is known about consistency, and hardly any in practice.
+
     Examples
     --------
     >>> import mapdag as md

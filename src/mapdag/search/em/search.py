@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from mapdag import compiling
 from mapdag.checks import check_whole
-from mapdag.data import as_dataset, split_options
+from mapdag.data import as_dataset, split_options, with_gaps
 from mapdag.errors import ParameterError
 from mapdag.networks import fit
 from mapdag.networks.em import fit_em
 from mapdag.objective import DEFAULT, parse, score
 from mapdag.public import public
 from mapdag.scores import PNAL
+from mapdag.search.constraints import complete_start, make_rules
 from mapdag.search.em.completed import best_completion, completions, drawn_completion, expected_rows
 from mapdag.search.frame.result import Result
 from mapdag.search.plan import LearnOptions, Plan
+from mapdag.wording import plural
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -69,8 +71,8 @@ class EMResult(Result):
     Attributes
     ----------
     data : Dataset
-        The rows as the network completes them; counts of it are expected counts. So whatever else a result can do, its
-        score, fit and report, is about these.
+        The rows as the network completes them; counts of it are expected counts (a `Completed` table, or filled rows if
+        imputation was hard). So whatever else a result can do, its score, fit and report, is about these.
     network : BayesianNetwork
         The graph with the probabilities that EM found.
     incomplete : Dataset
@@ -87,8 +89,10 @@ class EMResult(Result):
     observed_score: float = field(kw_only=True)
 
     def __str__(self) -> str:
-        told = f"structural EM: {len(self.steps)} steps from {self.incomplete.gaps!r}"
-        return f"{super().__str__()}\n{told}"
+        told = f"structural EM: {plural(len(self.steps), 'step')} from {self.incomplete.gaps!r}"
+        drawn = getattr(self.data, "drawn", 0)
+        how = f"; {plural(drawn, 'gap')} by draws" if drawn else ""
+        return f"{super().__str__()}\n{told}{how}"
 
 
 @public(LearnOptions)
@@ -98,7 +102,7 @@ def structural_em(
     *,
     impute: Literal["soft", "hard"] = "soft",
     draws: int = DRAWS,
-    starts: int = 1,
+    starts: int | None = None,
     max_steps: int = STEPS,
     **options: Unpack[LearnOptions],
 ) -> EMResult:
@@ -111,18 +115,21 @@ def structural_em(
     Parameters
     ----------
     data : Dataset, or anything that `mapdag.read` takes
-        Read with ``missing="keep"``.
+        Gaps are kept as such (``missing="keep"``) unless `missing` says otherwise.
     objective : Objective, Likelihood or str
         As in `mapdag.learn`; one that takes fractions of rows unless `impute` is "hard" (fNML and qNML do not).
     impute : {"soft", "hard"}
         Count all completions of a row by their probabilities, or the most probable one only, as R bnlearn does: that is
         faster, and makes the data look surer than they are.
     draws : int
-        Where there are too many completions to list them all, as many of each row are drawn, spread evenly: a power of
-        two.
-    starts : int
-        How often to start: first from `start` or, if there is none, what PNAL learns from the rows that are complete in
-        a family; then from gaps filled at random. The best by `EMResult.observed_score` is returned.
+        Expected counts are exact, but for gaps of a row that depend on each other and may hold more than a thousand
+        joint levels, or fewer where there is no room for all rows (8 million in all): there as many draws stand for
+        them, spread evenly, a power of two. ``data.drawn`` of the result says how many gaps that were. Exact and
+        certified search go through rows: they get all completions, or so many draws where these are more than 50,000.
+    starts : int, optional
+        How often to start: from what PNAL learns from the rows that are complete in a family, which many gaps may lead
+        astray; from the empty graph; then from gaps filled at random. Or from `start`, and then at random. The best by
+        `EMResult.observed_score` is returned. 2 unless given; 1 with `start`, or where there are no gaps.
     max_steps : int
         Most steps of each start.
     **options
@@ -146,13 +153,13 @@ def structural_em(
     if impute not in {"soft", "hard"}:
         raise ParameterError(f"impute must be 'soft' or 'hard', got {impute!r}")
     draws = check_whole("draws", draws, least=1)
-    starts = check_whole("starts", starts, least=1)
+    starts = None if starts is None else check_whole("starts", starts, least=1)
     max_steps = check_whole("max_steps", max_steps, least=1)
     if draws & (draws - 1):
         raise ParameterError(f"draws must be a power of two, got {draws}")
     goal = parse(objective)
     plan = em_plan(**searching)
-    table = as_dataset(data, **reading)
+    table = as_dataset(data, **with_gaps(data, reading))
     plan.check(table.names, [goal])
     return learn_by_em(plan, table, goal, impute=impute, draws=draws, starts=starts, max_steps=max_steps)
 
@@ -169,13 +176,13 @@ def learn_by_em(
     *,
     impute: str = "soft",
     draws: int = DRAWS,
-    starts: int = 1,
+    starts: int | None = None,
     max_steps: int = STEPS,
 ) -> EMResult:
     """Do as `structural_em` does, by a plan, options and constraints being checked."""
     arranged, alike = plan.arrange(table)
     run = _Run(arranged, goal, replace(plan, order="columns"), impute, draws, max_steps)
-    found = run.best(starts)
+    found = run.best(starts or (2 if table.has_gaps and plan.options.start is None else 1))
     dag, network = found.dag.reordered(table.names), found.network.reordered(table.names)
     completed = found.data.select(table.names)
     return replace(found, dag=dag, network=network, data=completed, incomplete=table, alike=alike)
@@ -213,13 +220,16 @@ class _Run:
 
     def _first(self, number: int) -> DAG:
         """Return the graph to start from."""
+        from mapdag.graphs import DAG
+
         start = self.plan.options.start
         if number == 0:
             if start is not None:
                 return start.reordered(self.data.names)
             return self._learn(self.data, self.objective.prior + PNAL(), None).dag
-        from mapdag.graphs import DAG
-
+        if number == 1 and start is None:
+            rules = make_rules(self.plan.options.constraints, self.objective.prior, self.data.names)
+            return complete_start(None, rules, self.data.names)
         alone = fit_em(DAG(self.data.names), self.data, max_iter=1).network
         drawn = drawn_completion(alone, self.data, self.plan.options.seed + number, self._threads)
         return self._learn(drawn, self.objective, None).dag
