@@ -10,12 +10,15 @@ from hypothesis import strategies as st
 import mapdag as md
 from mapdag.errors import GraphError, ParameterError
 from mapdag.families import FamilyScores
+from mapdag.graphs.masks import members
 from mapdag.search import Options, Plan
 from mapdag.search.certified.asking import AskedLattice
+from mapdag.search.certified.atoms import find_atoms
 from mapdag.search.certified.candidates import join, words_of
 from mapdag.search.certified.counting import CountedLattice
 from mapdag.search.certified.cuts import Cluster, Separator
 from mapdag.search.certified.relaxation import Relaxation
+from mapdag.search.certified.sets import Listed, tighten_limits
 from mapdag.search.certified.tree import Tree
 from mapdag.search.frame.watch import Watch
 from naive_exact import scored
@@ -58,6 +61,74 @@ def test_families_that_are_counted_and_asked_for_are_the_same(problem, slack):
     assert (one.families.sets == other.families.sets).all()
     assert (one.families.scores == other.families.scores).all()
     assert (one.families.starts == other.families.starts).all()
+
+
+@pytest.mark.parametrize("n_rows", [1, 63, 64, 300])
+def test_tables_of_few_and_of_many_cells_are_counted_alike(n_rows):
+    cards = [2, 13, 3, 14, 2, 15]
+    rng = np.random.default_rng(n_rows)
+    data = md.Dataset.from_codes(rng.integers(0, cards, (n_rows, 6)), levels=cards)
+    goal, options = md.parse("MU(1/2)+BDs(1)"), Plan.make(max_parents=3).options
+    cache = options.make_cache(data, [goal])
+    scores = FamilyScores(data, [cache.criterion(goal)])
+    one, other = (
+        kind(goal, cache, Watch(options), scores, slack=1e9).enumerate() for kind in (CountedLattice, AskedLattice)
+    )
+    assert (one.families.sets == other.families.sets).all()
+    assert (one.families.scores == other.families.scores).all()
+
+
+@pytest.mark.parametrize("likelihood", ["BDs(1)", "BDs(8)", "BDeu(0.3)", "BDeu(20)", "K2", "BDJ"])
+def test_no_larger_family_exceeds_what_atoms_leave(likelihood):
+    goal = md.parse(likelihood)
+    tightest = 0.0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        cards = rng.integers(2, 5, 5)
+        rows = rng.integers(0, cards, (int(rng.integers(5, 200)), 5))
+        rows[:, 0] = np.where(rng.random(len(rows)) < 0.8, rows[:, 1] % cards[0], rows[:, 0])
+        data = md.Dataset.from_codes(rows, levels=cards.tolist())
+        atoms = find_atoms(data.codes, data.cards.astype(np.int64), ~np.eye(5, dtype=bool))
+        families = FamilyScores(data, [goal.likelihood])
+        scores = {mask: families.family(0, members(mask))[0] for mask in range(0, 32, 2)}
+        for mask in scores:
+            limit = what_atoms_leave(data, goal.likelihood, members(mask), atoms)
+            cells = len(np.unique(rows[:, [0, *members(mask)]], axis=0))
+            assert limit <= -cells * np.log(cards[0]) + 1e-9
+            above = [score for other, score in scores.items() if other & mask == mask and other != mask]
+            assert all(score <= limit + 1e-9 for score in above)
+            tightest = max([tightest, *(score / limit for score in above)])
+    assert tightest > 0.5  # it is a bound that says something
+
+
+def what_atoms_leave(data, likelihood, parents, atoms):
+    """What no family of node 0 exceeds with more than some parents."""
+    columns = data.codes.T
+    groups = np.array([len(np.unique(columns[:, [0, *parents]], axis=0))], dtype=np.int32)
+    observed = len(np.unique(columns[:, parents], axis=0)) if len(parents) else 1
+    r, declared = data.cards[0], np.prod(data.cards[list(parents)])
+    pseudo = {
+        "BDs": lambda: likelihood.alpha / (r * observed),
+        "BDeu": lambda: likelihood.alpha / (r * declared),
+        "K2": lambda: 1.0,
+        "BDJ": lambda: 0.5,
+    }[type(likelihood).__name__]()
+    zero = np.zeros(1, dtype=np.int64)
+    listed = Listed(zero, zero, zero.astype(np.uint64), zero, np.zeros(1), np.zeros(1), np.ones(1))
+    limits = np.zeros(1)
+    tighten_limits(listed, groups, np.array([float(pseudo)]), data.cards.astype(np.int64), atoms, limits)
+    return min(limits[0], -groups[0] * np.log(r))
+
+
+def test_gaps_in_the_data_are_certified_as_exact_search_finds_them():
+    rng = np.random.default_rng(0)
+    codes = np.concatenate([rng.integers(0, 2, (300, 3)), np.zeros((300, 1), dtype=int)], axis=1)
+    codes[:, 3] = codes[:, 0] ^ codes[:, 1]
+    table = {name: [None if rng.random() < 0.1 else str(x) for x in codes[:, i]] for i, name in enumerate("ABCD")}
+    best = md.learn(table, "PNAL", search="exact", missing="keep")
+    found = md.learn(table, "PNAL", search="certified", missing="keep")
+    assert found.certificate.proved
+    assert found.score == pytest.approx(best.score, abs=1e-6)
 
 
 def random_families(rng, n, words=1):

@@ -131,7 +131,7 @@ class Proof:
     def _enumerate(self, graphs: Sequence[Graph], slack: float) -> None:
         objective, cache, watch = self._objective, self._cache, self.watch
         scores = FamilyScores(cache.data, [cache.criterion(objective)], engine=cache.engine, threads=watch.threads)
-        kind = CountedLattice if scores.is_compiled else AskedLattice
+        kind = CountedLattice if scores.is_compiled and not cache.data.has_gaps else AskedLattice
         found = kind(objective, cache, watch, scores, slack=slack).enumerate()
         self.families += found.scored
         self._enumeration = replace(found, families=self._with_larger(found, graphs))
