@@ -1,6 +1,7 @@
 """Certified search against the enumeration of all graphs and against exact search; its bounds against any graph."""
 
 import json
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from mapdag.errors import GraphError, ParameterError
 from mapdag.families import FamilyScores
 from mapdag.graphs.masks import members
 from mapdag.search import Options, Plan
+from mapdag.search.certified import proof
 from mapdag.search.certified.asking import AskedLattice
 from mapdag.search.certified.atoms import find_atoms
 from mapdag.search.certified.candidates import join, words_of
@@ -27,9 +29,23 @@ from test_search_exact import obeys, problems
 pytest.importorskip("highspy", reason="certified search needs HiGHS: pip install 'mapdag[exact]'")
 
 
-@given(problem=problems())
-@settings(max_examples=60, deadline=None)
-def test_no_graph_scores_higher(problem):
+@contextmanager
+def proved_by(way):
+    """Prove by cuts and decisions, by cuts and then dynamic programming, or by dynamic programming at once."""
+    with pytest.MonkeyPatch.context() as patch:
+        if way != "sets":
+            patch.setattr(proof, "AT_ONCE", 0)
+        if way == "cuts":
+            patch.setattr(proof, "is_small", lambda _: False)
+        yield
+
+
+WAYS = "cuts", "cuts and sets", "sets"
+
+
+@given(problem=problems(), way=st.sampled_from(WAYS))
+@settings(max_examples=80, deadline=None)
+def test_no_graph_scores_higher(problem, way):
     data, objective, constraints = problem
     graphs = list(scored(data, objective, lambda dag: obeys(dag, **constraints)))
     if not graphs:
@@ -37,11 +53,84 @@ def test_no_graph_scores_higher(problem):
             md.learn(data, objective, search="certified", **constraints)
         return
     best = max(score for _, score in graphs)
-    result = md.learn(data, objective, search="certified", threads=1, **constraints)
+    with proved_by(way):
+        result = md.learn(data, objective, search="certified", threads=1, **constraints)
     assert obeys(result.dag, **constraints)
     assert result.score == pytest.approx(best, rel=1e-12, abs=1e-6)
     assert result.certificate.proved
     assert result.certificate.bound >= best - 1e-9
+
+
+def test_all_graphs_of_five_nodes():
+    rng = np.random.default_rng(5)
+    rows = rng.integers(0, 2, (80, 5))
+    rows[:, 3] = rows[:, 0] ^ rows[:, 1]
+    data = md.Dataset.from_codes(rows, names=list("ABCDE"), levels=[2] * 5)
+    graphs = list(scored(data, "MU(1/2)+BDs(1)"))
+    assert len(graphs) == 29281
+    best = max(score for _, score in graphs)
+    for way in WAYS:
+        with proved_by(way):
+            result = md.learn(data, "MU(1/2)+BDs(1)", search="certified")
+        assert result.certificate.proved
+        assert result.score == pytest.approx(best, abs=1e-6)
+
+
+def random_problem(rng):
+    """A table, an objective and constraints, of all kinds."""
+    n = int(rng.integers(5, 9))
+    names = [f"X{i}" for i in range(n)]
+    cards = rng.integers(2, 4, n)
+    rows = rng.integers(0, cards, (int(rng.integers(20, 400)), n))
+    for child in range(1, n):  # some depend on others, alone or together
+        parents = rng.choice(child, min(child, int(rng.integers(0, 4))), replace=False)
+        copied = rng.random(len(rows)) < 0.7
+        rows[copied, child] = rows[copied][:, parents].sum(axis=1) % cards[child]
+    pick = lambda items: items[int(rng.integers(len(items)))]  # noqa: E731
+    likelihood = pick(["BDs(1)", "BDs(10)", "BDeu(1)", "K2", "BIC", "AIC", "fNML", "qNML"])
+    weights = rng.integers(1, 4, len(rows)) + (0.0 if "NML" in likelihood else rng.random(len(rows)))
+    some = weights if rng.random() < 0.25 else None
+    data = md.Dataset.from_codes(rows, names=names, levels=cards.tolist(), weights=some)
+    prior = pick(["U", "MU(c=1)", "VSP(0.2)", 'CS({"X0->X1": 0.9, "X1->X2": 0})', 'CS({"X0->X1": [0.5, 0.5, 0]})'])
+    support = pick(["", "", "Support(3)+"])
+    order = rng.permutation(n)
+    constraints = pick(
+        [
+            {},
+            {},
+            {"max_parents": int(rng.integers(1, 4))},
+            {"required": [(names[order[0]], names[order[1]])], "forbidden": [(names[order[2]], names[order[3]])]},
+            {"tiers": [[names[i] for i in order[: n // 2]], [names[i] for i in order[n // 2 :]]], "max_parents": 3},
+        ]
+    )
+    return data, f"{support}{prior}+{likelihood}", constraints
+
+
+def check_against_exact_search(seed):
+    rng = np.random.default_rng([18, seed])
+    data, objective, constraints = random_problem(rng)
+    try:
+        best = md.learn(data, objective, search="exact", **constraints)
+    except GraphError:
+        with pytest.raises(GraphError):
+            md.learn(data, objective, search="certified", **constraints)
+        return
+    with proved_by(WAYS[seed % 3 % 2]):
+        found = md.learn(data, objective, search="certified", **constraints)
+    assert found.certificate.proved
+    assert found.certificate.bound >= found.score
+    assert found.score == pytest.approx(best.score, abs=2e-6)
+
+
+def test_the_best_graph_is_that_of_exact_search():
+    for seed in range(30):
+        check_against_exact_search(seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(30, 200))
+def test_the_best_graph_is_that_of_exact_search_in_many_cases(seed):
+    check_against_exact_search(seed)
 
 
 @given(problem=problems(), slack=st.sampled_from([0.0, 2.0]))

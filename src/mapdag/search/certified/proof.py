@@ -17,6 +17,7 @@ from mapdag.search.certified.candidates import Families, words_of
 from mapdag.search.certified.certainty import certain_arcs, next_best
 from mapdag.search.certified.counting import CountedLattice
 from mapdag.search.certified.cuts import Adjacent
+from mapdag.search.certified.dynamic import AT_ONCE, enumerate_all, find_best, is_small, is_worth_all
 from mapdag.search.certified.relaxation import check_solver
 from mapdag.search.certified.tree import Tree, is_acyclic
 from mapdag.search.frame.certificate import Certificate
@@ -134,7 +135,17 @@ class Proof:
         kind = CountedLattice if scores.is_compiled and not cache.data.has_gaps else AskedLattice
         found = kind(objective, cache, watch, scores, slack=slack).enumerate()
         self.families += found.scored
+        if not found.complete and not slack and kind is CountedLattice and self._can_be_complete():
+            found = enumerate_all(objective, cache, self._options, watch) or found
+            self.families += found.scored
         self._enumeration = replace(found, families=self._with_larger(found, graphs))
+
+    def _can_be_complete(self) -> bool:
+        """Whether families of all sizes can be scored, none being forbidden by their number of parents."""
+        data, limit = self._cache.data, self._options.time_limit
+        left = math.inf if limit is None else (limit - self.watch.seconds) * self.watch.threads / 2
+        is_limited = self._cache.rules(self._objective).max_parents < data.n_columns - 1
+        return not is_limited and is_worth_all(data.n_columns, data.n_rows, left)
 
     def _with_larger(self, found: Enumeration, graphs: Sequence[Graph]) -> Families:
         """Add the families of known graphs that are larger than those that were looked at."""
@@ -164,8 +175,23 @@ class Proof:
         families = self._enumeration.families
         known = max(graphs, key=lambda each: _score(families, each))
         demands = [Adjacent(i, j) for i, j in either]
-        self._tree = Tree(families, known, self.watch, demands=demands, constant=self._constant)
-        self._tree.run()
+        small = is_small(families)
+
+        def shortcut() -> Sequence[int]:
+            return find_best(families, rules.fixed & rules.allowed & rules.allowed.T, self.watch)
+
+        self._tree = Tree(
+            families,
+            known,
+            self.watch,
+            demands=demands,
+            constant=self._constant,
+            shortcut=shortcut if small else None,
+        )
+        if small and families.n_nodes <= AT_ONCE and self._within is None and self._ranks == 1:
+            self._tree.settle(shortcut())
+        else:
+            self._tree.run()
 
     def best(self, known: DAG) -> DAG:
         """Return the best graph: one that was known, unless a better one was met."""

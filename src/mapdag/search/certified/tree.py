@@ -15,7 +15,7 @@ from mapdag.search.certified.relaxation import Relaxation
 from mapdag.search.frame.certificate import TOLERANCE as PROVED
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -70,6 +70,8 @@ class Tree:
         Look for any graph above this score instead of the best one.
     constant : float
         What the scores that are told have besides those of the families.
+    shortcut : callable, optional
+        Finds the best graph otherwise, as sets; asked where cuts are not enough, before arcs are decided.
 
     Attributes
     ----------
@@ -91,8 +93,10 @@ class Tree:
         known: Sequence[Cut] = (),
         floor: float | None = None,
         constant: float = 0.0,
+        shortcut: Callable[[], Sequence[int]] | None = None,
     ) -> None:
         self.families = families
+        self._shortcut = shortcut
         self._constant = constant
         self.demands = tuple(demands)
         self._watch = watch
@@ -129,7 +133,9 @@ class Tree:
         """Go on until the bound is that of the best graph, or a limit is reached."""
         try:
             root = self._bound((), math.inf, is_root=True)
-            if root is not None:
+            if root is not None and self._shortcut is not None:
+                self.settle(self._shortcut())
+            elif root is not None:
                 heapq.heappush(self._open, root)
             while self._open:
                 self._limit = min(self._limit, self._relaxation.total - self._open[0].priority)
@@ -144,6 +150,12 @@ class Tree:
             self._limit = min(self._limit, self.target + TOLERANCE)
         finally:
             self._separator.close()
+
+    def settle(self, best: Sequence[int]) -> None:
+        """Take a graph, given as sets of parents, that is known to be the best one."""
+        if len(best):
+            self._keep(self.families.find(best))
+        self._limit = self.score
 
     def _tell(self) -> None:
         """Tell how far it is, and stop where a limit is reached."""
