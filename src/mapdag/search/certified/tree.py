@@ -32,11 +32,12 @@ if TYPE_CHECKING:
 TOLERANCE = PROVED / 2  # what a bound may exceed a score by: rounding errors of adding up have the other half
 _WEIGHT = 1e-7  # of a family that counts
 _ROWS = 60  # cuts that are added at a time
-_FEW = 30  # clusters, below which few nodes are looked at closely
+_FEW = 100  # clusters, below which few nodes are looked at closely
 _LARGEST = 7  # nodes of these
 _ROUNDS = 10  # rounds of cuts between two looks at what they have brought
 _GAIN, _GAIN_LATER = 0.05, 0.15  # share of the gap that they must have closed to go on: at first, and in parts
 _WORTH_SHRINKING = 0.85  # of the families left
+_WORTH_FORGETTING = 0.25  # of the cuts
 _TRIED = 8  # arcs that are tried before one is decided
 _STEPS = 60  # of the solver for each
 _RELIABLE = 3  # times that an arc was tried until its mean gains are believed
@@ -203,7 +204,8 @@ class Tree:
                     break
                 before = bound
             useful = bound - relaxation.margins >= self.target - relaxation.total
-            if is_root and rounds % _ROUNDS == 0 and useful.sum() < _WORTH_SHRINKING * len(useful):
+            is_worth = useful.sum() < _WORTH_SHRINKING * len(useful) or relaxation.idle > _WORTH_FORGETTING
+            if is_root and rounds % _ROUNDS == 0 and is_worth:
                 relaxation.shrink(useful | (relaxation.weights > _WEIGHT))
                 continue
             if not is_root and not useful.all():
