@@ -1,8 +1,10 @@
-"""Certified search: how long a proof takes, or what gap is left; and how often the default search finds the optimum.
+"""Certified search: how long a proof takes, or what gap is left.
 
 Every instance is searched with a time limit. Seconds are those of the default search, the enumeration and the proof
-together; CPU seconds are what counts where the machine is busy. The second part certifies many samples of small and
-medium networks, and compares the graph of the default search with the optimum.
+together; CPU seconds are what counts where the machine is busy, and what targets are compared with: they can only be
+more than the seconds of a machine that nobody else uses. Instances that are asked for by name (`BENCH_CASES`, such as
+`alarm 5000 3,hepar2`) are measured anew, and the others stay as they were recorded. `BENCH_PATIENCE` multiplies time
+limits, for a machine that others use, too.
 """
 
 from __future__ import annotations
@@ -11,8 +13,8 @@ import os
 import time
 from typing import Any, NamedTuple
 
-from harness import samples
-from harness.objectives import MU_BDS, U_BDEU
+from harness import results, samples
+from harness.objectives import MU_BDS
 from harness.samples import Sample
 from harness.script import Script, Settings, progress
 from harness.tables import Table
@@ -29,6 +31,9 @@ class Case(NamedTuple):
     objective: str
     limit: float
 
+    def __str__(self) -> str:
+        return f"{self.sample} {self.most or 'any'}"
+
 
 CASES = (
     Case(Sample("alarm", 5_000), 3, MU_BDS, 30),
@@ -38,87 +43,62 @@ CASES = (
     Case(Sample("hailfinder", 13_280), 3, MU_BDS, 300),
     Case(Sample("win95pts", 5_740), 3, MU_BDS, 600),
     Case(Sample("insurance", 1_000), 4, SUPPORT, 600),
+    Case(Sample("insurance", 1_000), None, SUPPORT, 600),
     Case(Sample("water", 1_000), 4, SUPPORT, 600),
-    Case(Sample("barley", 1_000), 3, SUPPORT, 600),
+    Case(Sample("barley", 1_000), 4, SUPPORT, 600),
     Case(Sample("mildew", 1_000), None, SUPPORT, 600),
+    Case(Sample("child", 1_000), None, MU_BDS, 60),
     Case(Sample("andes", 5_785), 2, MU_BDS, 300),
 )
-#: GOBNILP with CPLEX (alarm, hailfinder, carpo) on BDeu: ASlib BNSL-2016. Sets of parents, seconds.
-PUBLISHED = (
-    ("alarm 10,000, BDeu", 8_445, 212.0),
-    ("hailfinder 10,000, BDeu", 4_330, 92.0),
-    ("carpo 1,000 (60 nodes), BDeu", 21_671, 1_304.0),
+COLUMNS = (
+    *("data", "nodes", "objective", "among", "scored", "kept", "cuts", "parts"),
+    *("score", "bound", "gap", "seconds", "CPU s", "may take"),
 )
-SMALL = ("asia", "sachs", "child", "insurance", "water", "alarm", "hepar2")
-ROWS = (100, 300, 1_000, 3_000, 10_000)
-GOALS = (MU_BDS, U_BDEU, "BIC")
-MOST, SECONDS = 3, 60.0  # parents and seconds of each instance of the second part
+#: GOBNILP with CPLEX (alarm, hailfinder, carpo) on BDeu: ASlib BNSL-2016. Nodes, sets of parents, seconds.
+PUBLISHED = (
+    ("alarm 10,000, BDeu", 37, 8_445, 212.0),
+    ("hailfinder 10,000, BDeu", 56, 4_330, 92.0),
+    ("carpo 1,000, BDeu", 60, 21_671, 1_304.0),
+)
 
 
-def proof(case: Case, settings: Settings) -> tuple[Any, ...]:
+def prove(case: Case, settings: Settings) -> list[Any]:
     """Certify one instance."""
     import mapdag as md
 
     data = samples.load(case.sample, settings.data)
+    limit = 10.0 if settings.quick else case.limit * float(os.environ.get("BENCH_PATIENCE", "1"))
     wall, cpu = time.perf_counter(), time.process_time()
-    found = md.learn(
-        data, case.objective, search="certified", max_parents=case.most, time_limit=10 if settings.quick else case.limit
-    )
+    found = md.learn(data, case.objective, search="certified", max_parents=case.most, time_limit=limit)
     told = found.certificate
     seconds = time.perf_counter() - wall, time.process_time() - cpu
     counted = told.scored, told.families, told.cuts, told.nodes
-    return (str(case.sample), case.objective, told.among, *counted, found.score, told.bound, told.gap, *seconds)
-
-
-def shares(settings: Settings) -> tuple[list[tuple[Any, ...]], int, int, float]:
-    """How often the default search finds the optimum of instances that were certified; and by how much it misses."""
-    import mapdag as md
-
-    rows, optimal, certified, worst = [], 0, 0, 0.0
-    for name in SMALL[:2] if settings.quick else SMALL:
-        for goal in GOALS:
-            hits, cases, miss, seconds = 0, 0, 0.0, 0.0
-            for n in ROWS[:2] if settings.quick else ROWS:
-                progress(f"certified: {name} {n} {goal}")
-                data = md.network(name).sample(n, seed=samples.SEED)
-                plain = md.learn(data, goal, max_parents=MOST)
-                best = md.learn(data, goal, search="certified", max_parents=MOST, time_limit=SECONDS)
-                seconds += plain.seconds
-                if best.certificate.proved:
-                    cases += 1
-                    hits += plain.score > best.score - 1e-6
-                    miss = max(miss, best.score - plain.score)
-            rows.append((name, goal, cases, hits, miss, seconds))
-            optimal, certified, worst = optimal + hits, certified + cases, max(worst, miss)
-    return rows, optimal, certified, worst
+    described = str(case.sample), data.n_columns, case.objective, told.among
+    return [*described, *counted, found.score, told.bound, told.gap, *seconds, case.limit]
 
 
 def measure(settings: Settings) -> tuple[list[Table], list[Target], Any]:
     import mapdag as md
 
-    md.learn(md.network("asia").sample(100, seed=1), search="certified")  # compiles what there is to be compiled
+    md.learn(md.network("alarm").sample(200, seed=1), search="certified", max_parents=2)  # compiles what there is
     asked = os.environ.get("BENCH_CASES", "")
-    cases = [case for case in CASES if str(case.sample).startswith(tuple(asked.split(",")))]
-    rows = []
+    before = results.read("certified", settings.out)
+    known: dict[str, list[Any]] = dict(before.raw) if before and asked and before.raw else {}
+    cases = [case for case in CASES if str(case).startswith(tuple(asked.split(",")))]
     for case in cases[:2] if settings.quick else cases:
-        progress(f"certified: {case.sample}, {case.most} parents")
-        rows.append(proof(case, settings))
-    columns = ("data", "objective", "among", "scored", "kept", "cuts", "parts")
-    columns += ("score", "bound", "gap", "seconds", "CPU s")
-    tables = [Table("Proofs", columns, tuple(rows), "A gap of 0 is a proof, to 1e-6.")]
+        progress(f"certified: {case}")
+        known[str(case)] = prove(case, settings)
+    rows = [(case, known[str(case)]) for case in CASES if str(case) in known]
+    note = "A gap of 0 is a proof, to 1e-6. Kept are the families that the best graph may have."
+    tables = [Table("Proofs", COLUMNS, tuple(tuple(row) for _, row in rows), note)]
     note = "Search alone, on another machine and other objectives: for scale."
-    tables.append(Table("Published: GOBNILP with CPLEX", ("instance", "sets of parents", "seconds"), PUBLISHED, note))
-    targets = [Target(f"{row[0]}, {row[2]}: gap", "<=", 1e-6, row[9], unit="nats") for row in rows]
-    if not asked or asked == "shares":
-        found, optimal, certified, worst = shares(settings)
-        columns = ("network", "objective", "certified", "default optimal", "worst miss", "seconds of the default")
-        tables.append(Table("The default search on certified instances", columns, tuple(found), f"{MOST} parents."))
-        share = 100.0 * optimal / max(certified, 1)
-        targets += [
-            Target("optima that the default search finds", ">=", 95, share, unit="of 100"),
-            Target("by how much it misses at most", "<=", 2, worst, unit="nats"),
-        ]
-    return tables, targets, None
+    columns = "instance", "nodes", "sets of parents", "seconds"
+    tables.append(Table("Published: GOBNILP with CPLEX", columns, PUBLISHED, note))
+    targets = []
+    for case, row in rows:
+        targets.append(Target(f"{case}: gap", "<=", 1e-6, row[10], unit="nats"))
+        targets.append(Target(f"{case}: seconds of the processor", "<=", case.limit, row[12], unit="s"))
+    return tables, targets, known
 
 
 if __name__ == "__main__":

@@ -1,6 +1,9 @@
 """Certified search against the enumeration of all graphs and against exact search; its bounds against any graph."""
 
 import json
+import signal
+import threading
+import time
 from contextlib import contextmanager
 
 import numpy as np
@@ -382,6 +385,23 @@ def test_ctrl_c_ends_the_proof_with_the_graph_and_the_bound_so_far():
     assert np.isfinite(result.certificate.bound)
     assert result.certificate.bound >= result.score
     assert "enumerating" in told
+
+
+@pytest.mark.parametrize("goal", ["MU(c=1)+BDs(1)", md.Custom(lambda counts: -float(len(counts.counts)))])
+def test_an_enumeration_that_is_interrupted_leaves_a_bound_on_smaller_families(goal):
+    data = md.network("insurance").sample(300, seed=1)
+    data = data.select(data.names[:9])
+
+    def stop(progress):
+        if progress.phase == "enumerating" and progress.families > 9 * 8 * 7:
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+            time.sleep(0.3)  # until the main thread has heard of it
+
+    result = md.learn(data, goal, search="certified", max_parents=6, progress=stop)
+    assert result.stopped == "interrupted"
+    assert "graphs with at most" in result.certificate.among
+    assert "6 parents" not in result.certificate.among
+    assert result.score <= result.certificate.bound < np.inf
 
 
 def test_weighted_rows_and_own_likelihoods_are_certified_too():

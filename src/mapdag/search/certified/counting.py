@@ -12,6 +12,7 @@ import numpy as np
 from mapdag.search.certified.atoms import find_atoms
 from mapdag.search.certified.candidates import Enumeration, join, most_parents
 from mapdag.search.frame.memory import check_memory
+from mapdag.search.frame.watch import EarlyEnd
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,7 +36,8 @@ if TYPE_CHECKING:
 
 _CHUNK = 4096  # sets that a thread counts at a time
 _BYTES = 300.0  # for each set of a layer
-_WORK = 1e10  # rows to be gone through, at most, where the number of parents is not limited
+WORK = 2e10  # rows to be gone through, at most, where the number of parents is not limited
+PACE = 5e-10  # seconds of one core for each of them
 _ROUNDING = 1e-8  # of scores and limits
 _SCORING = 2000.0  # what it takes to score a family, in rows
 
@@ -66,14 +68,23 @@ class CountedLattice:
         As in `mapdag.search.certified.asking.AskedLattice`.
     scores : FamilyScores
         Of the objective alone, compiled.
+    work : float
+        How much may be done where the number of parents is not limited, in rows to be gone through.
     """
 
     def __init__(
-        self, objective: Objective, cache: FamilyCache, watch: Watch, scores: FamilyScores, *, slack: float = 0.0
+        self,
+        objective: Objective,
+        cache: FamilyCache,
+        watch: Watch,
+        scores: FamilyScores,
+        *,
+        slack: float = 0.0,
+        work: float = WORK,
     ) -> None:
         from mapdag.recipes import Rule
 
-        self._watch, self._slack = watch, slack
+        self._watch, self._slack, self._work = watch, slack, work
         rules, data = cache.rules(objective), cache.data
         self._data = data
         self._most, self._is_limited = most_parents(rules)
@@ -98,7 +109,8 @@ class CountedLattice:
     def enumerate(self) -> Enumeration:
         """Score all families that are worth it, the small ones first.
 
-        Where the number of parents is not limited, it ends before a layer that would be too large.
+        Where the number of parents is not limited, it ends before a layer that would be too large. Where a limit or
+        Ctrl-C ends it, what came out is that of the layers that are complete.
         """
         from mapdag.search.certified.sets import extend_sets, new_index
 
@@ -110,9 +122,15 @@ class CountedLattice:
         with ThreadPoolExecutor(self._watch.threads, thread_name_prefix="mapdag") as threads:
             self._make_tools()
             while True:
-                parts = list(self._count(threads, sets, size, known, index, before))
-                scored += sum(part.scored for part in parts)
-                self._watch.families += parts[0].scored if parts else 0
+                try:
+                    parts = list(self._count(threads, sets, size, known, index, before))
+                except EarlyEnd:
+                    if size < 2:  # nothing that a bound could be about
+                        raise
+                    size -= 1
+                    break
+                scored += (found := sum(part.scored for part in parts))
+                self._watch.families += found
                 kept += [part.kept for part in parts]
                 alive = sets[np.concatenate([part.open[2] for part in parts])]
                 if size >= self._most or not len(alive):
@@ -127,12 +145,17 @@ class CountedLattice:
                 if not len(sets):
                     alive, size = sets, size - 1
                     break
-                work += len(sets) * (self._data.n_rows + _SCORING * (size + 1))
-                if not self._is_limited and size > 1 and work > _WORK:
+                next_work = len(sets) * (self._data.n_rows + _SCORING * (size + 1))
+                if not self._is_limited and size > 1 and self._is_too_much(work, next_work):
                     size -= 1
                     break
+                work += next_work
                 check_memory(_BYTES * len(sets), f"counting {len(sets):,} sets of columns", "set max_parents")
         return Enumeration(join(self._sorted(kept)), scored, size, complete=not len(alive) or size >= n - 1)
+
+    def _is_too_much(self, done: float, more: float) -> bool:
+        """Whether a layer would be too much work, or take most of the time that is left."""
+        return done + more > self._work or more * PACE / self._watch.threads > self._watch.left / 2
 
     def _make_tools(self) -> None:
         """Make what each thread counts and scores with."""

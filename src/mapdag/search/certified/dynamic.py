@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -32,10 +33,12 @@ _COUNTED, _SCORED = 1.5e-8, 5e-7  # seconds of one core for each set and row, an
 _LONGEST = 300.0  # seconds of one core that all families may take
 
 
-def is_worth_all(n_nodes: int, n_rows: int, seconds: float) -> bool:
-    """Whether all families of all sizes can be scored in so many seconds of one core."""
+def seconds_for_all(n_nodes: int, n_rows: int) -> float:
+    """Seconds of one core that it takes to score all families of all sizes; infinite where that is too long."""
+    if n_nodes > MOST_NODES:
+        return math.inf
     needed = 2.0**n_nodes * (_COUNTED * n_rows + _SCORED * n_nodes / 2)
-    return n_nodes <= MOST_NODES and needed <= min(seconds, _LONGEST)
+    return needed if needed <= _LONGEST else math.inf
 
 
 def enumerate_all(objective: Objective, cache: FamilyCache, options: Options, watch: Watch) -> Enumeration | None:

@@ -15,9 +15,9 @@ from mapdag.graphs.masks import mask_of, members
 from mapdag.search.certified.asking import AskedLattice
 from mapdag.search.certified.candidates import Families, words_of
 from mapdag.search.certified.certainty import certain_arcs, next_best
-from mapdag.search.certified.counting import CountedLattice
+from mapdag.search.certified.counting import PACE, WORK, CountedLattice
 from mapdag.search.certified.cuts import Adjacent
-from mapdag.search.certified.dynamic import AT_ONCE, enumerate_all, find_best, is_small, is_worth_all
+from mapdag.search.certified.dynamic import AT_ONCE, enumerate_all, find_best, is_small, seconds_for_all
 from mapdag.search.certified.relaxation import check_solver
 from mapdag.search.certified.tree import Tree, is_acyclic
 from mapdag.search.frame.certificate import Certificate
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     Graph = tuple[int, ...]  # parents of each node, as sets
 
+_SHARE = 0.2  # of what all families would take: for those that are needed, if these can be found so quickly
 _ROUNDING = 1e-13  # of a sum of thousands of numbers, relative to it
 
 
@@ -132,20 +133,30 @@ class Proof:
     def _enumerate(self, graphs: Sequence[Graph], slack: float) -> None:
         objective, cache, watch = self._objective, self._cache, self.watch
         scores = FamilyScores(cache.data, [cache.criterion(objective)], engine=cache.engine, threads=watch.threads)
-        kind = CountedLattice if scores.is_compiled and not cache.data.has_gaps else AskedLattice
-        found = kind(objective, cache, watch, scores, slack=slack).enumerate()
+        seconds = math.inf
+        found: Enumeration | None
+        if scores.is_compiled and not cache.data.has_gaps:
+            seconds = math.inf if slack else self._seconds_for_all()
+            work = min(WORK, _SHARE * seconds / PACE)
+            found = CountedLattice(objective, cache, watch, scores, slack=slack, work=work).enumerate()
+        else:
+            found = AskedLattice(objective, cache, watch, scores, slack=slack).enumerate()
+        self._accept(found, graphs)
+        if not found.complete and seconds / watch.threads < watch.left / 2:
+            found = enumerate_all(objective, cache, self._options, watch)
+            if found is not None:
+                self._accept(found, graphs)
+
+    def _accept(self, found: Enumeration, graphs: Sequence[Graph]) -> None:
+        """Take families as those that there are."""
         self.families += found.scored
-        if not found.complete and not slack and kind is CountedLattice and self._can_be_complete():
-            found = enumerate_all(objective, cache, self._options, watch) or found
-            self.families += found.scored
         self._enumeration = replace(found, families=self._with_larger(found, graphs))
 
-    def _can_be_complete(self) -> bool:
-        """Whether families of all sizes can be scored, none being forbidden by their number of parents."""
-        data, limit = self._cache.data, self._options.time_limit
-        left = math.inf if limit is None else (limit - self.watch.seconds) * self.watch.threads / 2
+    def _seconds_for_all(self) -> float:
+        """Seconds of one core that families of all sizes take; infinite where their number of parents is limited."""
+        data = self._cache.data
         is_limited = self._cache.rules(self._objective).max_parents < data.n_columns - 1
-        return not is_limited and is_worth_all(data.n_columns, data.n_rows, left)
+        return math.inf if is_limited else seconds_for_all(data.n_columns, data.n_rows)
 
     def _with_larger(self, found: Enumeration, graphs: Sequence[Graph]) -> Families:
         """Add the families of known graphs that are larger than those that were looked at."""
@@ -157,9 +168,9 @@ class Proof:
                 if mask.bit_count() > found.most
             }
         )
+        self._has_larger = bool(larger)
         if not larger:
             return found.families
-        self._has_larger = True
         every = found.families
         owner = np.concatenate([every.owner, [child for child, _ in larger]])
         words = words_of([mask_of(parents) for _, parents in larger], every.sets.shape[1])
