@@ -5,6 +5,7 @@ import signal
 import threading
 import time
 from contextlib import contextmanager
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -284,7 +285,17 @@ def check_tree(rng, n):
         return bounds[-1]
 
     tree._relaxation.bound = noted
+    told = []  # what would be told if it were stopped here
+    tell = tree._tell
+
+    def note():
+        told.append(tree.bound)
+        tell()
+
+    tree._tell = note
     tree.run()
+    assert min(told) >= best - 1e-9
+    assert all(after <= before + 1e-9 for before, after in pairwise(told))
     assert tree.score == pytest.approx(best, abs=1e-9)
     assert best - 1e-9 <= tree.bound <= best + 2e-6
     assert tree._relaxation.total + bounds[0] >= best - 1e-9  # nothing had been decided then
@@ -336,9 +347,10 @@ def test_a_known_graph_is_certified_as_it_is():
 
 def test_what_is_proved_is_said_exactly():
     data = md.network("asia").sample(500, seed=1)
-    assert md.learn(data, search="certified").certificate.among == "all graphs"
+    assert md.learn(data, "MU(c=1)+BDs(1)", search="certified").certificate.among == "all graphs"
+    assert md.learn(data, search="certified").certificate.among == "all graphs that Support(3) allows"
     limited = md.learn(data, search="certified", max_parents=1, forbidden=[("asia", "tub")]).certificate
-    assert limited.among == "graphs with at most 1 parent that obey the constraints"
+    assert limited.among == "graphs with at most 1 parent that Support(3) allows and that obey the constraints"
     assert str(limited) == f"proved optimal among {limited.among}"
     larger = md.certify(md.Result.given(md.network("asia").dag, data, "BDeu(1)"), max_parents=2).certificate
     assert larger.among == "graphs with at most 2 parents"
@@ -360,6 +372,22 @@ def test_priors_that_look_at_whole_graphs_and_impossible_constraints_are_refused
         md.learn(data, search="certified", within=-1)
     with pytest.raises(ParameterError, match="within"):
         md.learn(data, search="hc", within=1)
+
+
+@pytest.mark.parametrize(
+    ("constraints", "why"),
+    [
+        ({"required": [("asia", "tub"), ("tub", "either"), ("either", "asia")]}, "cycle"),
+        ({"required": [("asia", "tub"), ("smoke", "tub")], "max_parents": 1}, "tub has 2 required parents"),
+        ({"required": [("asia", "tub")], "tiers": [["tub"], ["asia"]]}, "asia -> tub is required, but"),
+        ({"required": [("asia", "tub")], "forbidden": [("asia", "tub")]}, "asia -> tub is required, but"),
+        ({"required": [("asia", "nobody")]}, "'nobody', which is not a column"),
+    ],
+)
+def test_constraints_that_no_graph_obeys_are_refused(constraints, why):
+    data = md.network("asia").sample(100, seed=1)
+    with pytest.raises(GraphError, match=why):
+        md.learn(data, search="certified", **constraints)
 
 
 def test_limits_end_with_a_graph_and_what_is_known_of_it():
@@ -428,7 +456,8 @@ def test_certificates_go_through_the_command_line(tmp_path, run):
     assert code == 0
     assert found["proved"] is True
     assert found["gap"] <= 1e-6
-    assert found["among"] == "all graphs"
+    assert found["among"] == "all graphs that Support(3) allows"
     assert len(found["ranked"]) == 2
     code, out, _ = run("learn", tmp_path / "t.csv", *options)
-    assert "proved optimal among all graphs" in out
+    assert "proved optimal among all graphs that Support(3) allows" in out
+    assert "the next best graphs are lower by" in out

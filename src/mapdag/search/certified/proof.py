@@ -248,8 +248,11 @@ class Proof:
             told = f"graphs with at most {found.most} {'parent' if found.most == 1 else 'parents'}"
             told += " (and the larger families of the graph itself)" if self._has_larger else ""
         limits = self._options.constraints
-        constrained = limits.required or limits.forbidden or limits.tiers
-        return told + (" that obey the constraints" if constrained else "")
+        support = self._objective.prior.support
+        further = [] if support is None else [f"that Support({support:g}) allows"]
+        if limits.required or limits.forbidden or limits.tiers:
+            further.append("that obey the constraints")
+        return " ".join([told, *([" and ".join(further)] if further else [])])
 
 
 def masks_of(dag: DAG) -> tuple[int, ...]:
