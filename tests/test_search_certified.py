@@ -5,6 +5,7 @@ import signal
 import threading
 import time
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -27,6 +28,7 @@ from mapdag.search.certified.relaxation import Relaxation
 from mapdag.search.certified.sets import Listed, tighten_limits
 from mapdag.search.certified.tree import Tree
 from mapdag.search.frame.watch import Watch
+from mapdag.search.orders.search import search_orders
 from naive_exact import scored
 from test_search_exact import obeys, problems
 
@@ -397,6 +399,21 @@ def test_limits_end_with_a_graph_and_what_is_known_of_it():
     assert result.certificate.bound == np.inf
     assert not result.certificate.proved
     assert "no bound" in str(result)
+
+
+def test_time_that_the_default_search_has_used_up_is_not_all_of_it(monkeypatch):
+    data = md.network("asia").sample(300, seed=1)
+    given = []
+
+    def search(objective, cache, options):
+        given.append(options.time_limit)
+        return replace(search_orders(objective, cache, options), stopped="time_limit")
+
+    monkeypatch.setattr(proof, "search_orders", search)
+    result = md.learn(data, search="certified", time_limit=1000)
+    assert given[0] < 1000
+    assert result.certificate.proved
+    assert result.stopped == "converged"
 
 
 def test_ctrl_c_ends_the_proof_with_the_graph_and_the_bound_so_far():
