@@ -29,7 +29,7 @@ _LARGEST = 3  # parents in a cluster that its inequality is about
 _LINKED = 0.2  # weight of arcs between two nodes to begin a cluster with
 _PIVOTS = 1500  # steps of the simplex method for one set of nodes
 _SMALLEST = 4  # nodes that cuts by views begin with
-_ENOUGH = 20  # cuts of a size; larger sets of nodes are not looked at, then
+_ENOUGH = 20, 60  # cuts by views with 36 and with 76 nodes; larger sets of nodes are not looked at, then
 _WHOLE = 0.05  # how much an arc that is decided links two nodes
 
 
@@ -149,6 +149,7 @@ class Separator:
     def __init__(self, n_nodes: int, *, largest: int, threads: int) -> None:
         self._n = n_nodes
         self._largest = largest
+        self._enough = min(max(_ENOUGH[0], n_nodes - 16), _ENOUGH[1])
         self._rng = np.random.default_rng(0)
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="mapdag")
 
@@ -183,7 +184,7 @@ class Separator:
         for size in range(_SMALLEST, self._largest + 1):
             facets = self._pool.map(lambda nodes: self._facet(nodes, support), self._sets(arcs, size))
             found += [facet for facet in facets if facet is not None]
-            if len(found) >= _ENOUGH:
+            if len(found) >= self._enough:
                 break
         return [facet for _, facet in sorted(found, key=lambda each: -each[0])]
 
