@@ -2,7 +2,8 @@
 
 Every instance is searched with a time limit. Seconds are those of the default search, the enumeration and the proof
 together; CPU seconds are what counts where the machine is busy, and what targets are compared with: they can only be
-more than the seconds of a machine that nobody else uses. Instances that are asked for by name (`BENCH_CASES`, such as
+more than the seconds of a machine that nobody else uses. How often the default search finds the optimum is measured by
+`luck`. Instances that are asked for by name (`BENCH_CASES`, such as
 `alarm 5000 3,hepar2`) are measured anew, and the others stay as they were recorded. `BENCH_PATIENCE` multiplies time
 limits, for a machine that others use, too.
 """

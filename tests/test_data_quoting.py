@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import random
 
 import numpy as np
 import pytest
@@ -128,6 +129,22 @@ def test_blocks_of_any_size_are_judged_alike(monkeypatch):
         assert count_marks(as_array(text), ord(",")) == expected
         assert are_lines_regular(as_array(text))
         assert not are_lines_regular(as_array(text + "a\rb"))
+
+
+def test_marks_are_those_that_a_loop_counts(monkeypatch):
+    monkeypatch.setattr("mapdag.data.quoting._BLOCK", 126)  # and one byte on both sides: two words of bits
+    rng = random.Random(1)
+    for _ in range(300):
+        field = rng.choice([["x", '"x"'], ['"x"'], ["x", '"x"', '"'], ["xyz", '"q"', '"a,b"', '""']])
+        text = "".join(rng.choice(field) + rng.choice(",,,\n\r") for _ in range(rng.randint(1, 250)))
+        around = f"\n{text}\n"
+        quotes = [place for place, letter in enumerate(around) if letter == '"']
+        before = [around[place - 1] in ",\n\r" for place in quotes]
+        after = [around[place + 1] in ",\n\r" for place in quotes]
+        beside = all(one != other for one, other in zip(before, after, strict=True))
+        plain = beside and 2 * sum(before) == len(quotes) and not (quotes and before[-1])
+        expected = Marks(text.count(","), text.count("\n") + (text[-1] != "\n"), plain)
+        assert count_marks(as_array(text), ord(",")) == expected
 
 
 def test_blanks_after_closing_quotes_are_taken_off_outside_of_quotes_only():

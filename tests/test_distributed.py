@@ -1,6 +1,5 @@
 """Tables on the workers of a cluster, in processes of their own: the same graphs and scores, whoever is killed."""
 
-import logging
 import os
 import signal
 import threading
@@ -22,19 +21,13 @@ from mapdag.search.orders.sample import draw
 distributed = pytest.importorskip("distributed")
 dd = pytest.importorskip("dask.dataframe")
 
+from clusters import local_cluster, workers_of  # noqa: E402 - which needs Dask
+
 
 @pytest.fixture(scope="module")
 def cluster():
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    cluster = distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL
-    )
-    yield cluster
-    settle(cluster)
-    try:
-        cluster.close()
-    except KeyError:  # at the very end, Dask may stumble over workers that were killed: all is closed by then
-        cluster.status = distributed.core.Status.closed
+    with local_cluster() as cluster:
+        yield cluster
 
 
 @pytest.fixture(scope="module")
@@ -43,17 +36,10 @@ def client(cluster):
         yield client
 
 
-def settle(cluster):
-    """Wait until all workers that there shall be are there."""
-    deadline = time.monotonic() + 30
-    while len(cluster.scheduler_info["workers"]) != len(cluster.workers) and time.monotonic() < deadline:
-        time.sleep(0.05)
-
-
 def scaled(client, n):
     client.cluster.scale(n)
     client.wait_for_workers(n)
-    settle(client.cluster)
+    workers_of(client)
     return client
 
 
@@ -353,14 +339,14 @@ class Killer:
     def __enter__(self):
         self.submit = tasks.Crew.submit
         killer = self
-        pids = sorted(self.client.run(os.getpid).values())
+        pids = workers_of(self.client)
 
         def submit(crew, what, *arguments, **options):
             future = killer.submit(crew, what, *arguments, **options)
             killer.left -= what == killer.what
             if killer.left == 0 and what == killer.what:
                 killer.pid = pids[0]
-                threading.Timer(0.01, os.kill, (pids[0], signal.SIGKILL)).start()
+                os.kill(pids[0], signal.SIGKILL)  # now, not in a while: everything may be done by then
             return future
 
         tasks.Crew.submit = submit
@@ -369,6 +355,7 @@ class Killer:
     def __exit__(self, *_):
         tasks.Crew.submit = self.submit
         assert self.pid is not None
+        assert self.pid not in workers_of(self.client)
 
 
 def learn_while_killing(client, what, after, *, name="sachs", seed=1):

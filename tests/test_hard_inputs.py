@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
+import itertools
 import math
 
 import mpmath
@@ -16,7 +17,7 @@ from mapdag.checks import check_positive, check_whole
 from mapdag.cli.inputs import load_tiers
 from mapdag.counts import CountTable
 from mapdag.data.labels import ordered
-from mapdag.errors import CapacityError, DataError, FileError, FormatError, MapdagError, ParameterError
+from mapdag.errors import CapacityError, DataError, FileError, FormatError, MapdagError, ParameterError, StudyError
 from mapdag.study.design import design_from
 
 LONG = "9" * 5000
@@ -195,6 +196,26 @@ def test_searches_end_where_weights_are_large_and_odd(scale):
         assert math.isclose(found.score, md.score(found.dag, data), rel_tol=1e-12)
 
 
+def test_the_search_over_orders_ends_where_sums_of_scores_are_rounded():
+    """Copies of columns, so that moves come in ties, whose sums of huge scores differ in their last digits."""
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 2, size=(40, 5))[:, rng.integers(0, 5, 25)]
+    codes = np.where(rng.random(codes.shape) < 0.1, 1 - codes, codes)
+    data = md.read(codes, weights=rng.uniform(1, 50, 40) * 1e12, codes=True)
+    for objective in ("BDeu(10)", "MU(c=1)+BDs"):
+        found = md.learn(data, objective, threads=1, max_parents=1, time_limit=60)
+        assert found.stopped == "converged"
+        assert found.score >= md.hill_climb(data, objective, threads=1, max_parents=1).score
+
+
+def test_compilation_does_not_count_as_time_of_a_search(monkeypatch):
+    compiled = itertools.count(0, 1000)  # each time somebody asks, kernels have taken a quarter of an hour more
+    monkeypatch.setattr("mapdag.compiling.seconds", lambda: float(next(compiled)))
+    data = md.network("cancer").sample(200, seed=1)
+    for search in ("hc", "tabu", "orders", "exact"):
+        assert md.learn(data, search=search, threads=1, time_limit=1e-9).stopped == "converged"
+
+
 # Messages and files ---------------------------------------------------------------------------------------------------
 
 
@@ -227,3 +248,52 @@ def test_results_that_are_damaged_are_named(tmp_path):
     (tmp_path / "results.sqlite").write_bytes(b"SQLite format 3\0" + b"nonsense" * 500)
     with pytest.raises(FileError, match=r"results\.sqlite"), Store(tmp_path) as store:
         list(store.rows())
+
+
+def test_what_keeps_a_study_from_running_is_told_apart(tmp_path):
+    from mapdag.study import Store
+
+    with Store(tmp_path, create=True) as store:
+        with store.locked(), Store(tmp_path) as other, pytest.raises(StudyError, match="another run"), other.locked():
+            pass
+        (tmp_path / "results.lock").write_bytes(b"nonsense" * 500)
+        with pytest.raises(FileError, match=r"results\.lock cannot be used"), store.locked():
+            pass
+
+
+@pytest.mark.parametrize("number", [2.0, -0.0, np.int8(2)])
+def test_whole_numbers_of_any_type_are_whole_numbers(number):
+    """Compiled code takes what it is given for a machine's integer."""
+    data = md.network("cancer").sample(100, seed=1)
+    for search in ("hc", "tabu", "orders", "exact", "certified"):
+        options = {"max_parents": number, "seed": number, "threads": max(number, 1)}
+        expected = md.learn(data, "BDs", search=search, max_parents=int(number), seed=int(number))
+        assert md.learn(data, "BDs", search=search, **options).dag == expected.dag
+    assert md.hill_climb(data, "BDs", restarts=number, perturb=1.0, max_iter=3.0).dag.n_arcs <= 3
+    assert md.bootstrap(data, "BDs", R=2.0, search="hc", max_parents=number).nodes == data.names
+
+
+def test_complex_numbers_are_no_numbers():
+    for check in (check_positive, check_whole):
+        with pytest.raises(ParameterError):
+            check("x", np.complex128(1))
+
+
+def test_what_is_no_graph_is_refused_by_its_type():
+    data = md.network("cancer").sample(50, seed=1)
+    calls = (
+        lambda: md.score(data, data),
+        lambda: md.fit(data, data),
+        lambda: md.fit_em(data, data),
+        lambda: md.diagnose(data, data),
+        lambda: md.shd(data, md.network("cancer").dag),
+        lambda: md.compare(md.network("cancer").dag, data),
+        lambda: md.certify(data),
+        lambda: md.learn(data, required=3),
+        lambda: md.learn(data, forbidden=[1]),
+        lambda: md.learn(data, tiers=3),
+        lambda: md.learn(data, tiers=[1]),
+    )
+    for call in calls:
+        with pytest.raises(ParameterError, match="must be"):
+            call()

@@ -7,7 +7,9 @@ import datetime as dt
 import gzip
 import lzma
 import shlex
+import sys
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -222,6 +224,48 @@ def test_rows_that_only_labels_would_leave_out_stay(tmp_path, cache):
         found, _ = outcome(lambda: md.scan(path, cache=cache, **options))
     expected, _ = outcome(lambda: md.read(path, **options))
     assert same(found, expected) if not isinstance(expected, str) else isinstance(found, str)
+
+
+@pytest.mark.parametrize("text", [b"a\nx\n\n\n\n\ny\n\nx\n\n\n", b"a\n\n\n\n1\n2\n\n\n\n1", b"a\n\n\n\n\n"])
+def test_blank_lines_of_one_column_are_values_in_any_block(tmp_path, cache, text):
+    path = tmp_path / "table.csv"
+    path.write_bytes(text)
+    expected, _ = outcome(lambda: md.read(path, missing="level"))
+    for rows in (1, 2, 3):
+        with blocks_of(rows, read=2):
+            found, _ = outcome(partial(md.scan, path, cache=cache / str(rows), missing="level"))
+        assert found == expected if isinstance(expected, str) else same(found, expected)
+
+
+def test_blank_lines_before_the_header_and_the_rows_change_nothing(tmp_path, cache):
+    path = tmp_path / "table.csv"
+    path.write_bytes(b"\n\r\na,b\n\n\n1,2\n2,1\n\n1,1\n")
+    with blocks_of(1, read=1):
+        found = md.scan(path, cache=cache)
+    assert same(found, md.read(path))
+    assert found.codings["a"].type == "integer"
+
+
+def test_names_that_are_not_in_the_encoding_asked_for_are_refused(tmp_path, cache):
+    path = tmp_path / "table.csv"
+    path.write_bytes(b"a,b\xa7c\nx,1\ny,2\n")
+    for read in (md.read, lambda path, **options: md.scan(path, cache=cache, **options)):
+        with pytest.raises(DataError, match="is not utf-8 text"):
+            read(path, encoding="utf-8")
+
+
+def test_utf_16_without_a_mark_is_read_as_this_machine_writes_it(tmp_path, cache):
+    path = tmp_path / "table.csv"
+    path.write_bytes("a,b\nx,1\ny,2\n".encode(f"utf-16-{sys.byteorder[0]}e"))
+    assert same(md.scan(path, cache=cache, encoding="utf-16"), md.read(path, encoding="utf-16"))
+
+
+def test_compressed_columns_are_unpacked(tmp_path, cache):
+    path = tmp_path / "table.parquet.gz"
+    frame = pl.DataFrame({"a": ["x", "y"] * 5, "b": [1, 2] * 5})
+    frame.write_parquet(tmp_path / "table.parquet")
+    path.write_bytes(gzip.compress((tmp_path / "table.parquet").read_bytes()))
+    assert same(md.scan(path, cache=cache), md.read(path))
 
 
 def test_row_names_of_r_are_left_out(tmp_path, cache):

@@ -20,6 +20,8 @@ from mapdag.tasks import run_tasks
 
 distributed = pytest.importorskip("distributed")
 
+from clusters import local_cluster, workers_of  # noqa: E402 - which needs it
+
 ASIA = dataset("asia_1000")
 TINY = Design(
     name="tiny",
@@ -36,10 +38,7 @@ TINY = Design(
 def client():
     """Two processes of one thread, which find the classes of this file."""
     here = Path(__file__).parent
-    with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster,
-        distributed.Client(cluster, set_as_default=False) as client,
-    ):
+    with local_cluster() as cluster, distributed.Client(cluster, set_as_default=False) as client:
         client.register_plugin(Beside(str(here)))
         yield client
 
@@ -61,11 +60,6 @@ class Beside(distributed.WorkerPlugin):
 
 def beside(folder):
     return Beside(folder)
-
-
-def workers_of(client):
-    client.wait_for_workers(2, timeout=30)
-    return list(client.run(os.getpid).values())
 
 
 class Task:
@@ -146,6 +140,7 @@ def test_a_worker_that_is_killed_loses_nothing(client, victims):
     there = md.bootstrap(ASIA, "BDeu(1)", R=60, seed=5, search="hc", cluster=client, progress=tell)
     assert not left
     assert np.array_equal(here.halves, there.halves)
+    assert set(workers_of(client)).isdisjoint(workers[:victims])
 
 
 def results(directory):

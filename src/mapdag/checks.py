@@ -25,7 +25,7 @@ def check_positive(name: str, value: Any) -> float:
 
 def check_whole(name: str, value: Any, *, least: int = 0) -> int:
     """Return `value` as an int, or say that it must be a whole number of at least `least`."""
-    number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+    number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
     if not number or not least <= value < 2**63 or int(value) != value:
         raise ParameterError(f"{name} must be a whole number of at least {least}, got {_told(value)}")
     return int(value)
@@ -33,7 +33,7 @@ def check_whole(name: str, value: Any, *, least: int = 0) -> int:
 
 def check_number(name: str, value: Any, *, least: float) -> float:
     """Return `value` as a float, or say that it must be a number of at least `least`."""
-    number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+    number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
     if not number or not least <= value <= LARGEST:
         rule = f"of at most {LARGEST:g}" if number and LARGEST < value < math.inf else f"of at least {least:g}"
         raise ParameterError(f"{name} must be a number {rule}, got {_told(value)}")

@@ -66,7 +66,7 @@ def connect(cluster: Any, *, timeout: float = _TIMEOUT) -> Iterator[Client]:
             _check(client, timeout)
             yield client
     elif isinstance(cluster, int):
-        check_whole("workers", cluster, least=1)
+        cluster = check_whole("workers", cluster, least=1)
         threads = max((os.cpu_count() or 1) // cluster, 1)
         with _local_cluster(cluster, threads) as local, _client(local, timeout) as client:
             _check(client, timeout)

@@ -177,7 +177,7 @@ def cross_validate(
     0.858
     """
     goals, _ = parse_all(objectives)
-    check_whole("folds", folds, least=2)
+    folds = check_whole("folds", folds, least=2)
     reading, searching = split_options(options)
     plan = (em_plan if em else Plan.make)(**searching, seed=seed, threads=threads, catch_interrupt=False)
     found: list[list[_Held]] = [[]] * folds  # by fold, one for each objective

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import bz2
 import contextlib
 import csv
+import gzip
 import io
 import json
+import lzma
 import math
 import random
 import re
@@ -19,6 +22,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
 import inputs
 import numpy as np
 
@@ -27,6 +32,7 @@ from mapdag.data.content import Content
 from mapdag.data.delimited import from_text
 from mapdag.errors import MapdagError
 from mapdag.study.design import design_from
+from scanning import blocks_of, same
 
 LONGEST = 6000  # letters of a message
 
@@ -179,6 +185,68 @@ def some_options(rng: random.Random) -> tuple[bytes, dict[str, Any]]:
     if rng.random() < 0.1:
         return inputs.packed(rng), {}
     return inputs.table(rng), options if rng.random() < 0.8 else {}
+
+
+@dataclass(frozen=True)
+class Scanned:
+    """A file that is to be scanned, how, and in which pieces."""
+
+    data: bytes
+    options: dict[str, Any]
+    rows: int  # of a block
+    read: int  # bytes at a time
+    whole: bool  # whether what is decided goes by all rows, or by counts
+
+
+def some_scan(rng: random.Random) -> Scanned:
+    """Choose a file, options that both `read` and `scan` have, and pieces so small that few rows make many."""
+    data = inputs.packed(rng) if rng.random() < 0.15 else inputs.table(rng)
+    if rng.random() < 0.1:
+        data = rng.choice([gzip.compress, bz2.compress, lzma.compress])(data)
+    choices: dict[str, list[Any]] = {
+        "missing": ["drop", "level", "error"],
+        "missing_values": [["a"], ["1"], "x"],
+        "discretize": ["quantile", "interval(2)", {"a": [1, 2]}, {"b": "interval(3)"}],
+        "max_levels": [2, 3, 5],
+        "levels": [{"a": ["a", "b", "1", "2"]}, {"b": 3}, {"a": ["x", "y"]}],
+        "drop": ["a", ["b"], "nosuch"],
+        "codes": [True, False],
+        "separator": [",", ";", "\t", " "],
+        "encoding": ["utf-8", "latin-1", "utf-16"],
+    }
+    options = {name: rng.choice(choices[name]) for name in rng.sample(list(choices), rng.choice([0, 0, 1, 1, 2, 3]))}
+    return Scanned(data, options, rng.randint(1, 6), rng.choice([1, 2, 3, 7, 20, 100, 2**22]), rng.random() < 0.6)
+
+
+def read_and_scan(given: Scanned) -> None:
+    """Read a file and scan it: the same names, levels, codes and meanings, or both refuse."""
+    path = _folder() / "scanned.csv"
+    path.write_bytes(given.data)
+    expected = _outcome(lambda: md.read(path, **given.options))
+    with tempfile.TemporaryDirectory(dir=_folder()) as cache:
+        with blocks_of(given.rows, read=given.read, whole=given.whole):
+            found = _outcome(lambda: md.scan(path, cache=cache, **given.options))
+        if isinstance(found, Exception) or isinstance(expected, Exception):
+            assert isinstance(found, Exception) and isinstance(expected, Exception), f"{expected!r} {found!r}"  # noqa: PT018
+            assert type(found) is type(expected), f"{expected!r} {found!r}"
+            assert not given.whole or _place(found) == _place(expected), f"{expected} {found}"
+            raise expected
+        assert same(found, expected), f"{expected.levels} {found.levels}"
+
+
+def _place(error: Exception) -> str:
+    """Return what an error tells, less what depends on the piece of a file that it was found in."""
+    told = re.sub(r" \([\d,]+ such lines\)|; so has every line: a separator at its end\?", "", str(error))
+    told = re.sub(r"(cannot be decompressed|cannot be read as \w+):.*", r"\1", told, flags=re.DOTALL)
+    told = re.sub(r":? is not (a text table|[\w-]+ text).*", "", told, flags=re.DOTALL)
+    return re.sub(r"(, line \d+).*(malformed|instead of).*", "", told)
+
+
+def _outcome(read: Callable[[], Any]) -> Any:
+    try:
+        return read()
+    except MapdagError as error:
+        return error
 
 
 def check_table(data: bytes) -> None:
@@ -395,6 +463,7 @@ TARGETS = (
     Target("cells of tables", inputs.table, read_cells, 40),
     Target("tables with options", some_options, read_anything, 8),
     Target("compressed and columnar", inputs.packed, md.read, 4),
+    Target("scans of tables", some_scan, read_and_scan, 4),
     Target("checks of tables", inputs.table, check_table, 3),
     Target("files of levels", inputs.document, read_levels, 4),
     Target("files of tiers", inputs.document, read_tiers, 4),

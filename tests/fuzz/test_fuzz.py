@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import os
+
 import campaign
 import pytest
 from targets import TARGETS
+
+from mapdag.data.panics import without_reports
 
 #: How many inputs of each kind: together some seconds.
 SHORT = {
     "cells of tables": 2000,
     "tables with options": 500,
     "compressed and columnar": 150,
+    "scans of tables": 100,
     "checks of tables": 100,
     "files of levels": 30,
     "files of tiers": 60,
@@ -28,6 +33,7 @@ KEPT = {
     "cells of tables": [2703, 3275, 8152, 11870, 14195, 20973, 22573, 100005, 1185841],
     "tables with options": [8, 13, 247, 1351, 100047],
     "compressed and columnar": [249, 309, 862],
+    "scans of tables": [26, 81, 386, 846, 1196, 1241, 1359, 1654, 2139, 2241],
     "checks of tables": [425],
 }
 
@@ -38,3 +44,21 @@ def test_nothing_hurts(target):
     assert tally.failures == []
     again = campaign.run(target, iter(KEPT.get(target.name, [])))
     assert again.failures == []
+
+
+def test_panics_of_polars_are_errors_of_ours_and_nothing_else(capfd):
+    """Some of these made it panic, with a report of many lines on standard error."""
+    (target,) = (each for each in TARGETS if each.name == "compressed and columnar")
+    tally = campaign.run(target, iter([727, 862, 1504, 2424, 2947, 3353, 3837]))
+    assert tally.failures == []
+    assert capfd.readouterr().err == ""
+
+
+def test_what_others_write_to_standard_error_meanwhile_is_kept(capfd):
+    with without_reports(), without_reports():
+        os.write(2, b"before\n")
+        os.write(
+            2, b"\nthread '<unnamed>' (7) panicked at src/x.rs:1:1:\nindex out of bounds\nstack backtrace:\n  0: x\n"
+        )
+    os.write(2, b"after\n")
+    assert capfd.readouterr().err == "before\nafter\n"

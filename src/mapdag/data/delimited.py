@@ -82,11 +82,15 @@ def parse(content: Content, dialect: Dialect, *, integers: bool = True, before: 
     before : int
         Lines of the file before this piece.
     """
-    quoted, carriages = content.holds(b'"', dialect.start), content.holds(b"\r", dialect.start)
+    held = content.holds(b'"\r', dialect.start)
+    quoted, carriages = b'"' in held, b"\r" in held
     if _is_regular(content, dialect, carriages=carriages):
+        seen, blank = _without_blank_start(content, dialect)
         for as_integers in (True, False) if integers and not quoted else (False,):
-            frame = _parsed(content, dialect, integers=as_integers, quoted=quoted, carriages=carriages)
+            frame = _parsed(content, seen, integers=as_integers, quoted=quoted, carriages=carriages)
             if frame is not None:
+                if blank and frame.width == 1:  # where they are missing values
+                    frame = frame.clear(blank).extend(frame)
                 return Parsed(frame.get_columns(), frame.height, "integers" if as_integers else "text")
     columns = _read_slowly(content, dialect, content.load().decode(), before)
     return Parsed(columns, len(columns[0]), "cells")
@@ -138,6 +142,18 @@ def _is_regular(content: Content, dialect: Dialect, *, carriages: bool) -> bool:
     return not carriages or are_lines_regular(content.array()[dialect.start :])
 
 
+def _without_blank_start(content: Content, dialect: Dialect) -> tuple[Dialect, int]:
+    """Go past blank lines at the start of the rows, which polars does not see; also, how many they are."""
+    size = 2**8
+    while (start := content.first(dialect.start + size)[dialect.start :]) and not start.strip(b"\r\n"):
+        if len(start) < size:
+            break
+        size *= 2
+    blank = start[: len(start) - len(start.lstrip(b"\r\n"))]
+    lines = blank.count(b"\n")
+    return replace(dialect, lines=dialect.lines + lines, start=dialect.start + len(blank)), lines
+
+
 def _parsed(
     content: Content, dialect: Dialect, *, integers: bool, quoted: bool, carriages: bool
 ) -> pl.DataFrame | None:
@@ -165,7 +181,7 @@ def _parsed(
     proved = not marks or not marks.plain or marks.prove(frame.height, frame.width)
     if not proved and not are_quotes_regular(body, separator):  # which takes longer, and would have proved it as well
         return None
-    blank = _blank_lines(content, dialect, frame)
+    blank = _blank_lines(content, dialect, frame, marks.separators if marks else None)
     if blank is None or (integers and not _is_verbatim(content, dialect, frame, len(blank), carriages=carriages)):
         return None
     if len(blank):
@@ -185,10 +201,13 @@ def _type(dialect: Dialect, position: int, *, integers: bool) -> pl.DataType:
     return pl.String() if len(cells) > _MANY else own_categorical()
 
 
-def _blank_lines(content: Content, dialect: Dialect, frame: pl.DataFrame) -> NDArray[np.intp] | None:
+def _blank_lines(
+    content: Content, dialect: Dialect, frame: pl.DataFrame, separators: int | None
+) -> NDArray[np.intp] | None:
     """Return the rows that are blank lines, or None if some record has too few fields.
 
-    Polars fills both up with nulls, so only a null in the last column can mean either.
+    Polars fills both up with nulls, so only a null in the last column can mean either. `separators`: how many the text
+    has, if they were counted.
     """
     gone = frame.to_series(frame.width - 1).is_null().to_numpy()
     if frame.width == 1:  # a blank line may be a missing value, unless it is at the end
@@ -199,7 +218,9 @@ def _blank_lines(content: Content, dialect: Dialect, frame: pl.DataFrame) -> NDA
     end = data[-_TAIL:].tobytes()
     blank_at_end = max(end[len(end.rstrip(b"\r\n")) :].count(b"\n") - 1, 0)
     # No record has too many separators, or polars had stopped: all have enough if the sum is right.
-    if _separators(content, dialect, frame) == (frame.height - blank_at_end) * (frame.width - 1):
+    total = content.count(dialect.separator.encode(), dialect.start) if separators is None else separators
+    within = sum(_count(series, dialect.separator) for series in frame.get_columns())  # inside of cells
+    if total - within == (frame.height - blank_at_end) * (frame.width - 1):
         return np.arange(frame.height - blank_at_end, frame.height)
     ends, fields = _records(data[dialect.start :], ord(dialect.separator))
     if len(ends) != frame.height:
@@ -209,12 +230,6 @@ def _blank_lines(content: Content, dialect: Dialect, frame: pl.DataFrame) -> NDA
     if any(data[starts[row] : ends[row] + dialect.start].tobytes().strip() for row in odd):
         return None
     return odd
-
-
-def _separators(content: Content, dialect: Dialect, frame: pl.DataFrame) -> int:
-    """Count the separators between fields: all there are but those inside of cells."""
-    total = content.count(dialect.separator.encode(), dialect.start)
-    return total - sum(_count(series, dialect.separator) for series in frame.get_columns())
 
 
 def _count(series: pl.Series, letter: str) -> int:
@@ -271,7 +286,8 @@ def _is_verbatim(content: Content, dialect: Dialect, frame: pl.DataFrame, blank:
     for series in frame.get_columns():
         if series.dtype == pl.UInt8:
             values = series.drop_nulls().to_numpy()
-            size += len(values) + int(np.count_nonzero(values > 9)) + int(np.count_nonzero(values > 99))
+            most = values.max(initial=0)
+            size += len(values) + sum(int(np.count_nonzero(values > shorter)) for shorter in (9, 99) if most > shorter)
         elif series.dtype == pl.String:
             size += int(series.str.len_bytes().sum())
         else:

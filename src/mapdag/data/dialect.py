@@ -10,6 +10,7 @@ import codecs
 import csv
 import io
 import re
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -73,6 +74,8 @@ def known_encoding(head: bytes, encoding: str | None) -> str | None:
         "".encode(name)  # some of them are for bytes
     except (LookupError, ValueError, TypeError):
         raise ParameterError(f"encoding must be one that Python knows, got {encoding!r}") from None
+    if name in {"utf-16", "utf-32"} and not any(head.startswith(bom) for bom, _ in _BOMS):
+        return f"{name}-{'le' if sys.byteorder == 'little' else 'be'}"  # which nothing in the text tells
     return name
 
 
@@ -126,6 +129,8 @@ def find_dialect(content: Content, separator: str | None) -> Dialect:
     if separator is not None and (len(separator) != 1 or separator in '"\r\n' or not separator.isascii()):
         raise ParameterError(f"separator must be one ASCII character other than a quote, got {separator!r}")
     head = content.head
+    if not head:
+        raise DataError(f"{content.name} is empty")
     if not head.strip(b"\xef\xbb\xbf\r\n\t "):
         raise DataError(f"{content.name} starts with nothing but blanks")
     chosen, records, lines = _split(head, separator, whole=content.size <= len(head))

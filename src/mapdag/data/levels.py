@@ -179,6 +179,11 @@ def _own_levels(column: Column, options: ReadOptions, labels: Sequence[str | Non
     return tuple(ordered(label for label in labels if label is not None))
 
 
+def _as_they_come(index: NDArray[Any]) -> list[int]:
+    positions, first = np.unique(index, return_index=True)
+    return [int(position) for position in positions[np.argsort(first)]]
+
+
 def encode(
     column: Column, labels: Sequence[str | None], levels: tuple[str, ...], options: ReadOptions, problems: Problems
 ) -> Coded | None:
@@ -193,7 +198,8 @@ def encode(
     if not len(codes) or int(codes.max()) <= size:
         return Coded(column.name, codes, declared, column.coding)
     unknown = codes == size + 1
-    values = list(dict.fromkeys(labels[position] for position in np.unique(index[unknown]).tolist()))
+    # In the order of the rows: positions depend on what else polars has read.
+    values = list(dict.fromkeys(labels[position] for position in _as_they_come(index[unknown])))
     more = f" ({len(values):,} such values: {listed(values, 5)})" if len(values) > 1 else ""
     first = labels[int(index[unknown][0])]
     wanted = f"the codes go from 0 to {size - 1}, for the levels" if options.codes else "the declared levels are"

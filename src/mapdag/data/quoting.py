@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_BLOCK = 2**16  # bytes at a time, which stay in the processor's cache
+_BLOCK = 2**20 - 2  # bytes at a time, which stay in the processor's cache; with those around them, whole words of bits
 _QUOTE, _LINE, _CARRIAGE = ord('"'), ord("\n"), ord("\r")
 
 
@@ -24,9 +25,7 @@ class Marks(NamedTuple):
 
     separators: int
     lines: int
-    plain: (
-        bool  # whether each quote is next to one border of a field, as many after it as before it, the last before it
-    )
+    plain: bool  # whether each quote is next to one border of a field, half of them after it, the last before it
 
     def prove(self, records: int, width: int) -> bool:
         """Tell whether it is certain that quotes are regular, given how many records a reader has found.
@@ -38,26 +37,68 @@ class Marks(NamedTuple):
 
 
 def count_marks(data: NDArray[np.uint8], separator: int, *, carriages: bool = True) -> Marks:
-    """Count what stands between fields, and tell whether quotes stand next to it; `carriages`: if there are any."""
-    separators = quotes = beside = before = 0
+    """Count what stands between fields, and tell whether quotes stand next to it; `carriages`: if there are any.
+
+    Bytes become bits, 64 to a word: what is next to what are shifts of words, which take an eighth of the time.
+    """
+    separators = quotes = before = 0
     lines = int(data[-1] != _LINE)  # the last one need not end
-    closed = True
+    plain = closed = True
     for block in _blocks(data):
-        split, line = block == separator, block == _LINE
+        within = _within(len(block))
+        split, line = _bits(block, separator), _bits(block, _LINE)
+        separators += _ones(split & within)
+        lines += _ones(line & within)
+        quote = _bits(block, _QUOTE) & within
+        words = np.flatnonzero(quote)
+        if not len(words):
+            continue
         border = split | line
         if carriages:
-            border |= block == _CARRIAGE
-        quote = block[1:-1] == _QUOTE
-        separators += int(np.count_nonzero(split[1:-1]))
-        lines += int(np.count_nonzero(line[1:-1]))
-        found = int(np.count_nonzero(quote))
-        if found:
-            quotes += found
-            beside += int(np.count_nonzero(quote & (border[:-2] ^ border[2:])))
-            opening = quote & border[:-2]
-            before += int(np.count_nonzero(opening))
-            closed = not opening[len(quote) - 1 - int(np.argmax(quote[::-1]))]
-    return Marks(separators, lines, beside == quotes == 2 * before and closed)
+            border |= _bits(block, _CARRIAGE)
+        opens = quote & _one_later(border)
+        plain = plain and not (quote & ~(_one_later(border) ^ _one_sooner(border))).any()
+        quotes += _ones(quote)
+        before += _ones(opens)
+        last = int(words[-1])
+        closed = not int(opens[last]) >> (int(quote[last]).bit_length() - 1)
+    return Marks(separators, lines, plain and quotes == 2 * before and closed)
+
+
+def _bits(block: NDArray[np.uint8], byte: int) -> NDArray[np.uint64]:
+    """Return which bytes are this one, a bit each."""
+    packed = np.packbits(block == byte, bitorder="little")
+    if len(packed) % 8:
+        packed = np.concatenate([packed, np.zeros(-len(packed) % 8, dtype=np.uint8)])
+    return packed.view("<u8")
+
+
+@lru_cache(maxsize=4)
+def _within(size: int) -> NDArray[np.uint64]:
+    """Return the bits of a block but for the byte before and the byte after it."""
+    inner = np.ones(size, dtype=np.uint8)
+    inner[0] = inner[-1] = 0
+    return _bits(inner, 1)
+
+
+def _one_later(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Shift by one byte of the text towards its end."""
+    shifted = bits << np.uint64(1)
+    shifted[1:] |= bits[:-1] >> np.uint64(63)
+    return shifted
+
+
+def _one_sooner(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Shift by one byte of the text towards its start."""
+    shifted = bits >> np.uint64(1)
+    shifted[:-1] |= bits[1:] << np.uint64(63)
+    return shifted
+
+
+def _ones(bits: NDArray[np.uint64]) -> int:
+    if hasattr(np, "bitwise_count"):  # since numpy 2.0
+        return int(np.bitwise_count(bits).sum(dtype=np.int64))
+    return int(np.count_nonzero(np.unpackbits(bits.view(np.uint8))))
 
 
 def are_quotes_regular(data: NDArray[np.uint8], separator: int) -> bool:
@@ -87,8 +128,9 @@ def are_lines_regular(data: NDArray[np.uint8]) -> bool:
 def _blocks(data: NDArray[np.uint8]) -> Iterator[NDArray[np.uint8]]:
     """Cut into blocks, each with the byte before and the byte after it; around the whole, there are line ends."""
     edge = np.array([_LINE], dtype=np.uint8)
+    data = np.asarray(data)
     for low in range(0, len(data), _BLOCK):
-        block = np.asarray(data[max(low - 1, 0) : low + _BLOCK + 1])
+        block = data[max(low - 1, 0) : low + _BLOCK + 1]
         parts = [edge] * (low == 0) + [block] + [edge] * (low + _BLOCK >= len(data))
         yield np.concatenate(parts) if len(parts) > 1 else block
 

@@ -19,6 +19,7 @@ from mapdag.data.codings import TEXT
 from mapdag.data.columns import Column, from_any, from_pandas, from_polars, is_a
 from mapdag.data.content import HEAD, Content, failures, open_content
 from mapdag.data.dataset import Dataset
+from mapdag.data.panics import without_reports
 from mapdag.data.problems import Problems, listed, unknown_names
 from mapdag.errors import DataError, ParameterError
 from mapdag.notices import warn
@@ -239,11 +240,12 @@ def _from_columnar(content: Content) -> Source:
     import polars as pl
 
     try:
-        if content.format == "parquet":
-            frame = pl.read_parquet(content.stream(), glob=False)
-        else:  # from memory: mapping a file would keep it open, and complains about compressed ones
-            read = pl.read_ipc if content.format == "ipc" else pl.read_ipc_stream
-            frame = read(io.BytesIO(content.load()))
+        with without_reports():
+            if content.format == "parquet":
+                frame = pl.read_parquet(content.stream(), glob=False)
+            else:  # from memory: mapping a file would keep it open, and complains about compressed ones
+                read = pl.read_ipc if content.format == "ipc" else pl.read_ipc_stream
+                frame = read(io.BytesIO(content.load()))
         declared = levels_in_file(content, frame)
     except failures() as error:
         raise DataError(f"{content.name}: cannot be read as {content.format}: {error}") from error

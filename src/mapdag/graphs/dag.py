@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, final
 
-from mapdag.errors import GraphError
+from mapdag.errors import GraphError, ParameterError
 from mapdag.graphs import acyclicity, dot, structure
 from mapdag.graphs.adjacency import from_adjacency, to_adjacency
 from mapdag.graphs.base import Graph
@@ -330,3 +330,10 @@ class DAG(Graph):
             if len(text) <= _SHOWN:
                 return f"<DAG {text}>"
         return f"<DAG with {plural(len(self.nodes), 'node')} and {plural(self.n_arcs, 'arc')}>"
+
+
+def check_dag(name: str, value: object) -> DAG:
+    """Return `value`, or say that it must be a DAG."""
+    if not isinstance(value, DAG):
+        raise ParameterError(f"{name} must be a DAG, got {type(value).__name__}")
+    return value

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mapdag.errors import ParameterError
 from mapdag.graphs.cpdag import CPDAG
 from mapdag.graphs.dag import DAG
 from mapdag.graphs.masks import count, members
@@ -179,13 +180,19 @@ def compare(target: DAG | CPDAG, current: DAG | CPDAG) -> Comparison:
 
 def _class(graph: DAG | CPDAG) -> CPDAG:
     """Return the equivalence class of a DAG."""
-    return graph.to_cpdag() if isinstance(graph, DAG) else graph
+    return graph.to_cpdag() if isinstance(graph, DAG) else _checked(graph)
 
 
 def _mixed(graph: DAG | CPDAG) -> CPDAG:
     """Return the graph as it is, as one that has arcs and (no) edges."""
     if isinstance(graph, DAG):
         return CPDAG.from_masks(graph.index, graph.parent_masks, [0] * len(graph.nodes), check=False)
+    return _checked(graph)
+
+
+def _checked(graph: CPDAG) -> CPDAG:
+    if not isinstance(graph, CPDAG):
+        raise ParameterError(f"a graph must be a DAG or a CPDAG, got {type(graph).__name__}")
     return graph
 
 

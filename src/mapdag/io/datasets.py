@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import IO, TYPE_CHECKING
 
 from mapdag.data import Dataset
+from mapdag.data.panics import without_reports
 from mapdag.errors import ParameterError
 from mapdag.io.files import check_writable, reason, write_file
 
@@ -88,6 +89,7 @@ def _write(writer: Callable[[pl.DataFrame, IO[bytes]], object], frame: pl.DataFr
     import polars as pl
 
     try:
-        writer(frame, stream)
+        with without_reports():
+            writer(frame, stream)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise OSError(reason(error)) from error

@@ -10,6 +10,7 @@ import numpy as np
 from mapdag.checks import check_positive, check_whole
 from mapdag.data import ReadingOptions
 from mapdag.errors import ParameterError
+from mapdag.graphs.dag import check_dag
 from mapdag.networks.cpts import Floats, check_size
 from mapdag.networks.estimation import posterior_means
 from mapdag.networks.inputs import needed_columns
@@ -111,10 +112,11 @@ def fit_em(
     >>> found.converged, round(found.network.probability("wet", "yes", rain="yes"), 2)
     (True, 0.99)
     """
-    check_positive("alpha", alpha)
-    check_positive("tolerance", tolerance)
-    check_whole("max_iter", max_iter, least=1)
-    if method not in {"bayes", "mle"}:
+    alpha = check_positive("alpha", alpha)
+    tolerance = check_positive("tolerance", tolerance)
+    max_iter = check_whole("max_iter", max_iter, least=1)
+    check_dag("dag", dag)
+    if method not in ("bayes", "mle"):
         raise ParameterError(f"method must be 'bayes' or 'mle', got {method!r}")
     table = needed_columns(data, dag.nodes, **reading).select(dag.nodes)
     levels = {node: table.levels[node] for node in dag.nodes}

@@ -10,6 +10,8 @@ import numpy as np
 from mapdag.checks import check_positive
 from mapdag.data import ReadingOptions
 from mapdag.errors import NetworkError, ParameterError
+from mapdag.graphs.dag import check_dag
+from mapdag.networks.completed import Completed
 from mapdag.networks.cpts import Floats, check_size, configuration_text
 from mapdag.networks.inputs import cell_numbers, needed_columns
 from mapdag.networks.network import BayesianNetwork
@@ -92,6 +94,7 @@ def fit(
     0.5
     """
     _check_options(alpha, method, unobserved)
+    check_dag("dag", dag)
     table = needed_columns(data, dag.nodes, **reading)
     if table.has_gaps:
         return _fit_gaps(dag, table, alpha, method, unobserved)
@@ -130,7 +133,7 @@ def _fit_gaps(dag: DAG, table: Dataset, alpha: float, method: Method, unobserved
 
 
 def _check_options(alpha: float, method: str, unobserved: str) -> None:
-    check_positive("alpha", alpha)
+    alpha = check_positive("alpha", alpha)
     if method not in get_args(Method):
         raise ParameterError(f"method must be 'bayes', 'bds' or 'mle', got {method!r}")
     if unobserved not in get_args(Unobserved):
@@ -143,6 +146,8 @@ def _check_options(alpha: float, method: str, unobserved: str) -> None:
 
 def count_cells(data: Dataset, family: list[str]) -> Floats:
     """Count the rows of every cell of a family: one axis per member, in this order."""
+    if isinstance(data, Completed):
+        return data.expected(family)
     cards = [len(data.levels[name]) for name in family]
     counts: NDArray[Any] = data.select(family).sum(_count_cells, cards, data.weights)
     return counts.astype(np.float64).reshape(cards)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, overload
 from mapdag.data import ReadingOptions, as_dataset
 from mapdag.errors import GraphError
 from mapdag.families import FamilyScores
+from mapdag.graphs.dag import check_dag
 from mapdag.objective.notation import DEFAULT, parse_all
 from mapdag.objective.support import thin_families
 from mapdag.public import public
@@ -103,7 +104,7 @@ def score(
 
 def align(dag: DAG, data: Dataset) -> None:
     """Check that the nodes of a graph are the columns of a table."""
-    nodes, columns = set(dag.nodes), set(data.names)
+    nodes, columns = set(check_dag("dag", dag).nodes), set(data.names)
     if nodes != columns:
         missing = sorted(nodes - columns)[:5]
         extra = sorted(columns - nodes)[:5]

@@ -49,15 +49,24 @@ class Constraints:
     def __post_init__(self) -> None:
         object.__setattr__(self, "required", _arcs("required", self.required))
         object.__setattr__(self, "forbidden", _arcs("forbidden", self.forbidden))
-        if isinstance(self.tiers, (str, Mapping)):
+        if isinstance(self.tiers, (str, Mapping)) or not isinstance(self.tiers, Iterable):
             raise ParameterError(f"tiers must be a sequence of groups of names, got {self.tiers!r}")
-        object.__setattr__(self, "tiers", tuple((t,) if isinstance(t, str) else tuple(t) for t in self.tiers))
+        object.__setattr__(self, "tiers", tuple(_group(tier) for tier in self.tiers))
         if self.max_parents is not None:
-            check_whole("max_parents", self.max_parents)
+            object.__setattr__(self, "max_parents", check_whole("max_parents", self.max_parents))
+
+
+def _group(tier: object) -> tuple[str, ...]:
+    if isinstance(tier, str):
+        return (tier,)
+    if not isinstance(tier, Iterable):
+        raise ParameterError(f"tiers must be a sequence of groups of names, got a group {tier!r}")
+    return tuple(tier)
 
 
 def _arcs(name: str, arcs: Iterable[Sequence[str]]) -> tuple[tuple[str, str], ...]:
-    pairs = [tuple(arc) if not isinstance(arc, str) else (arc,) for arc in arcs]
+    given = list(arcs) if isinstance(arcs, Iterable) and not isinstance(arcs, str) else [arcs]
+    pairs = [tuple(arc) if isinstance(arc, Iterable) and not isinstance(arc, str) else (arc,) for arc in given]
     for pair in pairs:
         if len(pair) != 2:
             raise ParameterError(f"{name} must be pairs (from, to), got {pair if len(pair) != 1 else pair[0]!r}")

@@ -225,7 +225,8 @@ def learn(
     max_iter : int, optional
         Most moves to make, for each objective.
     time_limit : float, optional
-        Seconds, for each objective, after which the best graph so far is returned, marked as such. So does Ctrl-C.
+        Seconds, for each objective, after which the best graph so far is returned, marked as such. So does Ctrl-C. The
+        time that kernels take to compile, once on a machine, does not count.
     seed : int
         For whatever is random (restarts); 0 unless given.
     threads : int, optional

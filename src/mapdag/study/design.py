@@ -147,9 +147,9 @@ class Design:
         labels = {arm.search.label: arm.search for arm in self.arms}
         if any(labels[arm.search.label] != arm.search for arm in self.arms):
             raise ParameterError("searches that differ must have different labels")
-        check_whole("replicates", self.replicates, least=1)
-        check_whole("seed", self.seed)
-        check_whole("test_rows", self.test_rows, least=1)
+        object.__setattr__(self, "replicates", check_whole("replicates", self.replicates, least=1))
+        object.__setattr__(self, "seed", check_whole("seed", self.seed))
+        object.__setattr__(self, "test_rows", check_whole("test_rows", self.test_rows, least=1))
 
     @property
     def n_cells(self) -> int:

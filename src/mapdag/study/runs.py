@@ -122,7 +122,7 @@ def run(
     """
     design = read_design(design)
     if time_limit is not None:
-        check_positive("time_limit", time_limit)
+        time_limit = check_positive("time_limit", time_limit)
     if order not in get_args(Order):
         raise ParameterError(f"order must be 'cheapest' or 'longest', got {order!r}")
     plans = {arm.search: plan_for(arm.search).search for arm in design.arms}  # also checks their options

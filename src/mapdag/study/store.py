@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from mapdag.study.worker import Work
 
 #: Raised whenever a change of the library alters what a study finds.
-RESULTS_VERSION = 3
+RESULTS_VERSION = 4
 #: The searches (as the library calls them) whose results each version changed: those of all others are as good as new.
-CHANGED: Mapping[int, frozenset[str]] = MappingProxyType({2: frozenset({"orders"}), 3: frozenset({"orders"})})
+CHANGED: Mapping[int, frozenset[str]] = MappingProxyType({each: frozenset({"orders"}) for each in (2, 3, 4)})
 FILE = "results.sqlite"
 ROWS, SUMMARY = "rows.csv.gz", "summary.json"  # results as they are published
 
@@ -142,11 +142,14 @@ class Store:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Keep other runs out for as long as this one lives, however it ends."""
-        with closing(sqlite3.connect(self.path.with_suffix(".lock"), timeout=0, isolation_level=None)) as lock:
+        path = self.path.with_suffix(".lock")
+        with closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as lock:
             try:
                 lock.execute("BEGIN EXCLUSIVE")
-            except sqlite3.OperationalError:
-                raise StudyError(f"{self.path.parent}: another run is at work here") from None
+            except sqlite3.DatabaseError as error:
+                if "locked" in str(error):
+                    raise StudyError(f"{self.path.parent}: another run is at work here") from None
+                raise FileError(f"{path} cannot be used: {error}; if no run is at work, delete it") from error
             yield
 
     @property

@@ -12,6 +12,7 @@ from mapdag.checks import check_positive
 from mapdag.data import Dataset, ReadingOptions, as_dataset
 from mapdag.errors import ParameterError
 from mapdag.graphs import DAG
+from mapdag.graphs.dag import check_dag
 from mapdag.objective import DEFAULT, USUAL, ThinFamily, most_configurations, parse
 from mapdag.priors import MU
 from mapdag.public import public
@@ -172,7 +173,7 @@ def diagnose(
     U+BDeu(alpha=1): 4 nodes, 3 arcs, 12 rows
     ...
     """
-    dag = graph if isinstance(graph, DAG) else graph.dag
+    dag = graph if isinstance(graph, DAG) else check_dag("graph", getattr(graph, "dag", graph))
     objective = parse(getattr(graph, "objective", DEFAULT) if objective is None else objective)
     table = _table(graph, data, reading)
     count = family_counter(dag, table)

@@ -115,7 +115,7 @@ def approximate_arc_probability(n: int) -> float:
     >>> approximate_arc_probability(3)
     0.375
     """
-    check_whole("n", n, least=2)
+    n = check_whole("n", n, least=2)
     return 0.25 + 0.25 / (n - 1)
 
 
@@ -130,5 +130,5 @@ def approximate_arc_correlation(n: int) -> float:
     >>> round(approximate_arc_correlation(3), 3)
     0.293
     """
-    check_whole("n", n, least=3)
+    n = check_whole("n", n, least=3)
     return 2 * math.pow(0.75 - 0.25 / (n - 1), 2) * (0.25 + 0.25 / (n - 1))

@@ -102,7 +102,7 @@ def find_alpha_star(
     tolerance : float
         Relative change below which alpha counts as unchanged.
     """
-    check_whole("max_rounds", max_rounds, least=1)
+    max_rounds = check_whole("max_rounds", max_rounds, least=1)
     trajectory = [check_positive("start", start)]
     graphs: list[DAG] = []
     for _ in range(max_rounds):

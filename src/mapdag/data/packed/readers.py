@@ -12,8 +12,9 @@ from mapdag.data.content import Content, failures, open_content, shown
 from mapdag.data.delimited import are_varied, parse
 from mapdag.data.dialect import not_in, single_blanks
 from mapdag.data.packed.blocks import BLOCK_ROWS, Block, make_part
-from mapdag.data.packed.streams import NotInEncoding
+from mapdag.data.packed.streams import NotInEncoding, is_columnar_within
 from mapdag.data.packed.texts import Piece, Text
+from mapdag.data.panics import without_reports
 from mapdag.data.source import levels_in_file, named_categories
 from mapdag.errors import DataError
 
@@ -123,6 +124,8 @@ def _next_encoding(error: NotInEncoding, asked: str | None, called: str) -> str:
 class FrameReader(Reader):
     """A polars LazyFrame."""
 
+    kind = ""  # of file
+
     def __init__(self, frame: pl.LazyFrame, called: str = "the table") -> None:
         self.called = called
         self._frame = frame
@@ -133,14 +136,15 @@ class FrameReader(Reader):
         end = 0 if last is None else int(last["end"])
         frame = self._frame.slice(end) if end else self._frame
         try:
-            for batch in frame.collect_batches(chunk_size=BLOCK_ROWS, maintain_order=True):
+            for batch in _without_reports(frame.collect_batches(chunk_size=BLOCK_ROWS, maintain_order=True)):
                 self._seen = batch
                 for low in range(0, batch.height, BLOCK_ROWS):
                     rows = batch.slice(low, BLOCK_ROWS)
                     end += rows.height
                     yield partial(_block_of, rows, end)
         except failures() as error:
-            raise DataError(f"{self.called}: cannot be read: {error}") from error
+            kind = f" as {self.kind}" if self.kind else ""
+            raise DataError(f"{self.called}: cannot be read{kind}: {error}") from error
 
     def about(self) -> dict[str, Any]:
         """Return what the types declare."""
@@ -154,6 +158,17 @@ class FrameReader(Reader):
         return {}
 
 
+def _without_reports(batches: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """Give batches; nothing is printed where one cannot be read."""
+    following = iter(batches)
+    while True:
+        with without_reports():
+            batch = next(following, None)
+        if batch is None:
+            return
+        yield batch
+
+
 def _block_of(rows: pl.DataFrame, end: int) -> Block:
     return Block(rows.height, [make_part(series) for series in rows.get_columns()], {"way": "typed", "end": end})
 
@@ -164,7 +179,7 @@ class ColumnarReader(FrameReader):
     def __init__(self, content: Content) -> None:
         import polars as pl
 
-        self._content = content
+        self._content, self.kind = content, content.format
         self._n_rows: int | None = None
         source = content.stream()
         if content.format == "parquet":
@@ -190,9 +205,12 @@ class ColumnarReader(FrameReader):
 def open_reader(path: Path, separator: str | None, encoding: str | None, tried: str | None = None) -> Reader:
     """Open a file, whatever it holds; `tried`: an encoding that fits better than what its start looks like."""
     content = open_content(path, unpack=False)
+    if content.format == "text" and is_columnar_within(path):
+        content = open_content(path)
     if content.format == "text":
         return TextReader(path, separator, encoding, tried)
     try:
-        return ColumnarReader(content)
+        with without_reports():
+            return ColumnarReader(content)
     except failures() as error:
         raise DataError(f"{content.name}: cannot be read as {content.format}: {error}") from error

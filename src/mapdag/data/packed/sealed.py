@@ -103,8 +103,7 @@ def told_if_full(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         full = error.errno in _FULL
-        what = "the disk is full: make room there" if full else str(error.strerror or error)
-        raise DataError(
-            f"cache: {path.parent} cannot be written to: {what}, or pass cache= (or set MAPDAG_CACHE) to a folder "
-            "elsewhere. What was packed so far is kept there, and used when the table is scanned again"
-        ) from error
+        what = "the disk is full: make room there, or pass" if full else f"{error.strerror or error}: pass"
+        kept = ". What was packed so far is kept there, and used when the table is scanned again" if full else ""
+        way_out = f"{what} cache= (or set MAPDAG_CACHE) to a folder elsewhere{kept}"
+        raise DataError(f"cache: {path.parent} cannot be written to: {way_out}") from error

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from mapdag.data.content import BZIP, DAMAGED, GZIP, HEAD, XZ, ZSTD, Content, open_content, shown
+from mapdag.data.content import BZIP, DAMAGED, GZIP, HEAD, XZ, ZSTD, Content, is_columnar, open_content, shown
 from mapdag.data.dialect import with_newlines
 from mapdag.errors import DataError
 
@@ -55,6 +55,15 @@ def _unzstd(path: Path) -> Any:
     except ImportError:
         return io.BytesIO(open_content(path).load())
     return pa.input_stream(str(path), compression="zstd")
+
+
+def is_columnar_within(path: Path) -> bool:
+    """Tell whether a compressed file holds Parquet or Arrow rather than text, which is then unpacked as a whole."""
+    with path.open("rb") as file:
+        if not file.read(_MAGIC).startswith(_COMPRESSED):
+            return False
+    with opened(path) as file:
+        return is_columnar(read_bytes(file, _MAGIC, shown(path)))
 
 
 def read_bytes(file: Any, size: int, name: str) -> bytes:

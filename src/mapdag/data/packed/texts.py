@@ -21,7 +21,7 @@ from mapdag.data.dialect import (
     splits_at_blanks,
 )
 from mapdag.data.dialect import single_blanks as single
-from mapdag.data.packed.streams import FIRST, decoded, opened, read_bytes, start_of
+from mapdag.data.packed.streams import FIRST, NotInEncoding, decoded, opened, read_bytes, start_of
 from mapdag.errors import DataError
 
 if TYPE_CHECKING:
@@ -76,6 +76,8 @@ class Text:
         if not head:
             raise DataError(f"{name} is empty")
         found = known_encoding(head, encoding) or ("utf-8" if is_utf8(head, whole=len(head) < HEAD) else "cp1252")
+        if found == "utf-8":
+            _check_utf8(head)
         start = next(decoded(path, found, carriage=False, size=FIRST), b"")
         refuse_nul(name, start[:HEAD])
         carriage = b"\r" in start[:HEAD] and b"\n" not in start[:HEAD]
@@ -106,6 +108,8 @@ class Text:
         ahead = _Ahead(decoded(self.path, self.encoding, carriage=self.carriage, start=start))
         if not start:
             lines = self.dialect.lines
+            while ahead.lines < lines and ahead.more():
+                pass
             start = len(ahead.take(ahead.end_of_line(lines)))
         while ahead.size or ahead.more():
             data, n = ahead.take(self._cut(ahead, rows)), ahead.taken
@@ -122,12 +126,15 @@ class Text:
         while True:
             text = ahead.text()
             cut = _record_end(text, self.dialect.separator, rows, ended=not ahead.is_open)
-            if cut and alone and ahead.is_open:
+            if cut and alone and (ahead.is_open or cut < len(text)):
                 # Blank lines of a single column are missing values, unless nothing comes after them.
                 full = len(text[:cut].rstrip(b"\r\n"))
                 cut = text.find(b"\n", full) + 1 if full else 0
             if cut:
                 return cut
+            if not ahead.is_open or ahead.lines > rows:  # a piece of blank lines: it goes on to what comes after them
+                rows *= 2
+                continue
             if ahead.size > 4 * _MOST:
                 raise DataError(f"{self.name}: malformed quotes, or an endless line of {ahead.size:,} bytes")
             ahead.more()
@@ -227,6 +234,15 @@ def _without_quoted(text: bytes, separator: str) -> bytes:
         return masked.tobytes()
     field = rf'(?:\A|(?<=[{re.escape(separator)}\n]))[ ]*"[^"]*(?:""[^"]*)*(?:"|\Z)'.encode()
     return re.sub(field, lambda match: match[0].replace(b"\n", b" "), text)
+
+
+def _check_utf8(head: bytes) -> None:
+    """Refuse a start that is not in UTF-8, though somebody said so: of the rest, each piece is looked at when read."""
+    if not is_utf8(head, whole=len(head) < HEAD):
+        try:
+            head.decode()
+        except UnicodeDecodeError as error:
+            raise NotInEncoding("utf-8", error) from error
 
 
 def _single_start(content: Content) -> tuple[bytes, int]:

@@ -87,8 +87,7 @@ def expected_numbers(nodes: Sequence[int] = (5, 10, 20, 30)) -> tuple[Expectatio
     [('MU(1/2)', 18.49, 22.5), ('MU(c=1)', 9.09, 10.0)]
     """
     found = []
-    for n in nodes:
-        check_whole("nodes", n, least=4)
+    for n in [check_whole("nodes", n, least=4) for n in nodes]:
         for name, beta in (("MU(1/2)", Fraction(1, 2)), ("MU(c=1)", Fraction(2, n - 1))):
             exact = n * (n - 1) * arc_probability(n, beta / 2 / (1 - beta))
             found.append(ExpectationPoint(n, name, float(exact), float(n * (n - 1) * beta / 2)))

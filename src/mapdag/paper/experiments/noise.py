@@ -72,9 +72,9 @@ def noise_table(
     >>> noise_table(3, 10, seed=1).cards.tolist()
     [2, 3, 4]
     """
-    check_whole("nodes", nodes, least=1)
-    check_whole("rows", rows, least=1)
-    check_positive("concentration", concentration)
+    nodes = check_whole("nodes", nodes, least=1)
+    rows = check_whole("rows", rows, least=1)
+    concentration = check_positive("concentration", concentration)
     rng = np.random.default_rng(seed)
     cards = [levels[i % len(levels)] for i in range(nodes)]
     columns = [rng.choice(r, size=rows, p=rng.dirichlet([concentration] * r)) for r in cards]

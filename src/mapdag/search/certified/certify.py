@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mapdag.data import ReadingOptions
+from mapdag.errors import ParameterError
 from mapdag.public import public
 from mapdag.search.certified.proof import Proof
 from mapdag.search.constraints import complete_start
@@ -43,6 +44,8 @@ def certify(result: Result, **options: Unpack[LearnOptions]) -> Result:
     >>> print(md.certify(found, max_parents=3).certificate)
     within 3.1 of the optimum among graphs with at most 3 parents
     """
+    if not hasattr(result, "objective") or not hasattr(result, "data"):
+        raise ParameterError(f"result must be what a search returns, got {type(result).__name__}")
     plan = Plan.make(**options, search="certified")
     data, _ = plan.arrange(result.data)
     graph = result.dag.reordered(data.names)

@@ -138,6 +138,7 @@ class Proof:
         scores = FamilyScores(cache.data, [cache.criterion(objective)], engine=cache.engine, threads=watch.threads)
         seconds = math.inf
         found: Enumeration | None
+        # Tallies of rows with gaps are not sums of larger ones, which that one takes them from.
         if scores.is_compiled and not cache.data.has_gaps:
             seconds = math.inf if slack else self._seconds_for_all()
             work = min(WORK, _SHARE * seconds / PACE)

@@ -38,8 +38,8 @@ def search_certified(
         How many of the best graphs to find.
     """
     if within is not None:
-        check_number("within", within, least=0)
-    check_whole("ranks", ranks, least=1)
+        within = check_number("within", within, least=0)
+    ranks = check_whole("ranks", ranks, least=1)
     proof = Proof(objective, cache, options, within=within, ranks=ranks)
     known = proof.search()
     proof.run([known.dag])

@@ -14,9 +14,15 @@ if TYPE_CHECKING:
 
 ADD, DELETE, REVERSE, NONE = 0, 1, 2, 3  # kinds of moves
 TOLERANCE = 2.0**-26  # differences of scores below this are ties; R bnlearn's value, which replications need
-NOISE = (
-    2.0**-49
-)  # and those below this share of the scores, whose last digits are rounded: it matters where counts are huge
+NOISE = 2.0**-49  # and those below this share of the scores, which are rounded: it matters where counts are huge
+
+
+def tie(score: float) -> float:
+    """Differences of scores of this size that are not larger than what this returns are ties."""
+    return max(TOLERANCE, NOISE * abs(score)) if abs(score) < np.inf else TOLERANCE
+
+
+tie_at = inner(tie)  # the same, for kernels
 
 
 class Step(NamedTuple):

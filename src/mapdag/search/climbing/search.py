@@ -37,9 +37,9 @@ def climb_hills(
     perturb : int, optional
         How many random changes; a tenth of the nodes, at least three, unless given.
     """
-    check_whole("restarts", restarts)
+    restarts = check_whole("restarts", restarts)
     if perturb is not None:
-        check_whole("perturb", perturb, least=1)
+        perturb = check_whole("perturb", perturb, least=1)
     walk = Walk(objective, cache, options)
     with walk.watch:
         walk.begin()
@@ -64,8 +64,7 @@ def walk_tabu(
     patience : int
         Steps without a new best graph after which the search ends.
     """
-    for name, value in (("memory", memory), ("patience", patience)):
-        check_whole(name, value, least=1)
+    memory, patience = check_whole("memory", memory, least=1), check_whole("patience", patience, least=1)
     walk = Walk(objective, cache, options)
     with walk.watch:
         walk.begin()

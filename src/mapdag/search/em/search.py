@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from mapdag import compiling
 from mapdag.checks import check_whole
 from mapdag.data import as_dataset, split_options
 from mapdag.errors import ParameterError
@@ -15,7 +16,7 @@ from mapdag.networks.em import fit_em
 from mapdag.objective import DEFAULT, parse, score
 from mapdag.public import public
 from mapdag.scores import PNAL
-from mapdag.search.em.completed import best_completion, completions, drawn_completion
+from mapdag.search.em.completed import best_completion, completions, drawn_completion, expected_rows
 from mapdag.search.frame.result import Result
 from mapdag.search.plan import LearnOptions, Plan
 
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
     from mapdag.search.frame.result import Move, Stopped
 
 _EM_STEPS, _EM_TOLERANCE = 10, 1e-4  # of the probabilities of each graph
-DRAWS, STEPS = 16, 20
+DRAWS, STEPS = 64, 20
+_BY_ROWS = ("exact", "certified")  # searches that go through rows themselves
+_OBSERVED = 0.5  # rows in which a configuration is expected that counts as observed, under BDs
 _SLACK = 1e-9  # relative: what rounding may take off a score
 
 
@@ -142,9 +145,9 @@ def structural_em(
     reading, searching = split_options(options)
     if impute not in {"soft", "hard"}:
         raise ParameterError(f"impute must be 'soft' or 'hard', got {impute!r}")
-    check_whole("draws", draws, least=1)
-    check_whole("starts", starts, least=1)
-    check_whole("max_steps", max_steps, least=1)
+    draws = check_whole("draws", draws, least=1)
+    starts = check_whole("starts", starts, least=1)
+    max_steps = check_whole("max_steps", max_steps, least=1)
     if draws & (draws - 1):
         raise ParameterError(f"draws must be a power of two, got {draws}")
     goal = parse(objective)
@@ -178,6 +181,11 @@ def learn_by_em(
     return replace(found, dag=dag, network=network, data=completed, incomplete=table, alike=alike)
 
 
+def _clock() -> float:
+    """Return the time, which stands still while kernels are compiled."""
+    return time.perf_counter() - compiling.seconds()
+
+
 @dataclass
 class _Run:
     """What all starts share."""
@@ -188,7 +196,7 @@ class _Run:
     impute: str
     draws: int
     max_steps: int
-    began: float = field(default_factory=time.perf_counter)
+    began: float = field(default_factory=_clock)
     stopped: Stopped = "converged"
 
     def best(self, starts: int) -> EMResult:
@@ -223,7 +231,7 @@ class _Run:
     def _left(self) -> float | None:
         """Return the seconds that are left, if there is a limit."""
         limit = self.plan.options.time_limit
-        return None if limit is None else max(limit - (time.perf_counter() - self.began), 1e-3)
+        return None if limit is None else max(limit - (_clock() - self.began), 1e-3)
 
     def _learn(self, rows: Dataset, objective: Objective, start: DAG | None) -> Result:
         options = {"start": start if start is not None else self.plan.options.start, "time_limit": self._left()}
@@ -235,7 +243,12 @@ class _Run:
     def _completed(self, network: BayesianNetwork) -> Dataset:
         if self.impute == "hard":
             return best_completion(network, self.data, self._threads)
-        return completions(network, self.data, self.draws, self.plan.options.seed, self._threads)
+        how = self.draws, self.plan.options.seed, self._threads
+        if self.plan.search in _BY_ROWS:
+            return completions(network, self.data, *how)
+        recipe = self.objective.likelihood.recipe(self.data.total, self.data.n_columns)
+        by_observed = recipe is not None and recipe.kind == "observed"
+        return expected_rows(network, self.data, *how, least=_OBSERVED if by_observed else 0.0)
 
     def _fitted(self, dag: DAG, alpha: float, start: BayesianNetwork | None) -> EM:
         limits: dict[str, Any] = {"max_iter": _EM_STEPS, "tolerance": _EM_TOLERANCE, "threads": self._threads}
@@ -281,7 +294,7 @@ class _Run:
             start = fit(dag, rows, alpha=alpha)
         assert best is not None
         why = self.stopped if self.stopped in {"time_limit", "interrupted"} else ended
-        return replace(best, stopped=why, seconds=time.perf_counter() - self.began, steps=tuple(steps))
+        return replace(best, stopped=why, seconds=_clock() - self.began, steps=tuple(steps))
 
     def _result(self, learned: Result, value: Any, network: BayesianNetwork, rows: Dataset, known: float) -> EMResult:
         """Make the result of a graph and the rows that it completes."""

@@ -64,7 +64,7 @@ def best_dags(
     >>> first.score >= second.score, first.dag == second.dag
     (True, False)
     """
-    check_whole("k", k, least=1)
+    k = check_whole("k", k, least=1)
     reading, searching = split_options(options)
     plan = Plan.make(**searching, search="exact")
     goal = parse(objective)

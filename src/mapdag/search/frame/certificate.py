@@ -59,7 +59,7 @@ class Certificate:
     @property
     def gap(self) -> float:
         """How far the best graph can be, in nats."""
-        return max(self.bound - self.score, 0.0)
+        return self.bound - self.score if self.bound > self.score else 0.0
 
     @property
     def proved(self) -> bool:
@@ -74,10 +74,12 @@ class Certificate:
         return "\n".join([self._claim(), *self._certain()])
 
     def _claim(self) -> str:
-        if math.isinf(self.bound):
+        if self.bound == math.inf:
             return "no bound yet: stopped early"
         if self.proved:
             return f"proved optimal among {self.among}"
+        if self.score == -math.inf:
+            return f"the graph has no score; the best among {self.among} has at most {self.bound:.1f}"
         return f"within {self.gap:.{_digits(self.gap)}f} of the optimum among {self.among}"
 
     def _certain(self) -> list[str]:

@@ -35,7 +35,7 @@ class Options:
     max_iter : int, optional
         Most moves to make.
     time_limit : float, optional
-        Seconds after which the best graph so far is returned.
+        Seconds after which the best graph so far is returned; compilation of kernels does not count.
     seed : int
         For whatever is random.
     threads : int, optional
@@ -66,11 +66,11 @@ class Options:
 
     def __post_init__(self) -> None:
         if self.time_limit is not None:
-            check_positive("time_limit", self.time_limit)
+            object.__setattr__(self, "time_limit", check_positive("time_limit", self.time_limit))
         for name in ("max_iter", "threads"):
             if getattr(self, name) is not None:
-                check_whole(name, getattr(self, name), least=1)
-        check_whole("seed", self.seed)
+                object.__setattr__(self, name, check_whole(name, getattr(self, name), least=1))
+        object.__setattr__(self, "seed", check_whole("seed", self.seed))
         if self.start is not None and not isinstance(self.start, DAG):
             raise ParameterError(f"start must be a DAG, got {self.start!r}")
         check_device(self.device)

@@ -75,9 +75,9 @@ class Watch:
 
     @property
     def left(self) -> float:
-        """Seconds until the time limit; infinite where there is none."""
+        """Seconds until the time limit, without those of compilation; infinite where there is none."""
         limit = self._options.time_limit
-        return math.inf if limit is None else limit - (time.perf_counter() - self._began)
+        return math.inf if limit is None else limit - self.seconds
 
     def check(self) -> None:
         """End the search where a limit is reached; any thread may ask."""
@@ -93,10 +93,12 @@ class Watch:
             raise EarlyEnd("max_iter")
         self.check()
 
-    def tell(self, phase: str, done: int, total: int, *, score: float = math.nan, n_arcs: int = 0) -> None:
+    def tell(
+        self, phase: str, done: int, total: int, *, score: float = math.nan, n_arcs: int = 0, bound: float = math.nan
+    ) -> None:
         """Pass on how far a phase is."""
         if callable(self._options.progress):
-            self._options.progress(Progress(phase, done, total, score, n_arcs, self.families, self.seconds))
+            self._options.progress(Progress(phase, done, total, score, n_arcs, self.families, self.seconds, bound))
 
     def work(self, phase: str, jobs: Sequence[Callable[[], None]], *, in_turn: bool = False) -> None:
         """Do jobs, several at a time unless they must be done in turn.

@@ -12,7 +12,7 @@ from mapdag.kernels import Bools, Ints, inner, look, new_bools, new_floats, new_
 from mapdag.search.cache.status import OK, PAUSED
 from mapdag.search.cache.store import COLUMN, HALT, WHOLE, ensure_at, family_key, find_column, odds_of
 from mapdag.search.climbing.links import flip, list_members
-from mapdag.search.climbing.moves import TOLERANCE
+from mapdag.search.climbing.moves import tie_at
 
 if TYPE_CHECKING:
     from mapdag.search.cache.store import Problem, Store
@@ -47,7 +47,7 @@ def _trade(
     odds, fixed, allowed = problem.odds, problem.rules.fixed, problem.rules.allowed
     n = len(before)
     rest, wanted, scores = new_ints(size), new_bools(n), new_floats(store.scores.shape[1])
-    found, skip, who, value = TOLERANCE, -1, -1, 0.0
+    found, skip, who, value = tie_at(now.scores[child]), -1, -1, 0.0
     for i in range(size):
         if fixed[parents[i], child]:
             continue

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from mapdag.kernels import Floats, Ints, Words, entry, inner, new_ints, no_words, popcount, trailing_zeros
+from mapdag.kernels import Floats, Ints, Words, entry, inner, lend, new_ints, no_words, popcount, trailing_zeros
 from mapdag.search.cache.status import CONVERGED, OK
 from mapdag.search.climbing.links import contains, flip
-from mapdag.search.climbing.moves import TOLERANCE
+from mapdag.search.climbing.moves import tie_at
 from mapdag.search.orders.exchange import exchange
 from mapdag.search.orders.recombination import Graph, no_graph, recombine
-from mapdag.search.orders.sweep import Order, new_order, sweep
+from mapdag.search.orders.sweep import AT, Order, new_order, sweep
 from mapdag.search.orders.trees import DONE, Trees
 
 if TYPE_CHECKING:
@@ -57,13 +57,18 @@ def new_start(n_nodes: int, first: Words) -> Start:
 @entry
 def explore(start: Start, problem: Problem, store: Store, trees: Trees) -> int:
     """Come to rest, and turn arcs round as often as the start says; returns a status, `CONVERGED` when all is done."""
+    return _explore(lend(start), lend(problem), lend(store), lend(trees))
+
+
+@inner
+def _explore(start: Start, problem: Problem, store: Store, trees: Trees) -> int:
     best, now, rounds, limits = start.best, start.now, start.rounds, start.limits
     while True:
         status = sweep(start.order, problem, store, trees)
         if status != CONVERGED:
             return status
         score = _look_at(start.order, trees, now)
-        if rounds[ROUND] < 0 or score >= limits[SCORE] - TOLERANCE:
+        if rounds[ROUND] < 0 or score >= limits[SCORE] - tie_at(score):
             status = exchange(start.order, problem, store, now)
             if status != OK:
                 return status
@@ -72,7 +77,7 @@ def explore(start: Start, problem: Problem, store: Store, trees: Trees) -> int:
             limits[SCORE] = score
         else:
             recombine(best, now, False)
-            if score < limits[SCORE] - TOLERANCE:
+            if score < limits[SCORE] - tie_at(score):
                 _copy_order(start.kept, start.order)
                 _look_at(start.order, trees, now)
             limits[SCORE] = max(limits[SCORE], score)
@@ -118,7 +123,10 @@ def _copy_order(source: Order, target: Order) -> None:
         target.position[x] = source.position[x]
         target.nodes[x] = source.nodes[x]
         target.dirty[x] = source.dirty[x]
-    target.cursor[0] = source.cursor[0]
+        for w in range(source.hinges.shape[2]):
+            for kind in range(2):
+                target.hinges[x, kind, w] = source.hinges[x, kind, w]
+    target.cursor[:] = source.cursor
 
 
 @inner
@@ -199,7 +207,7 @@ def _tuck(start: Start) -> None:
         for i in range(size):
             sequence[begin + i] = between[i]
             position[between[i]] = -1
-        order.cursor[0] = 0
+        order.cursor[AT] = 0
 
 
 @inner

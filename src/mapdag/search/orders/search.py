@@ -20,7 +20,7 @@ import numpy as np
 from mapdag.checks import check_number
 from mapdag.graphs import DAG
 from mapdag.graphs.masks import mask_of, members
-from mapdag.search.climbing.moves import TOLERANCE
+from mapdag.search.climbing.moves import tie
 from mapdag.search.climbing.walk import Walk
 from mapdag.search.exact.search import search_exactly
 from mapdag.search.frame.watch import EarlyEnd
@@ -41,11 +41,11 @@ if TYPE_CHECKING:
     from mapdag.search.orders.state import OrderState
     from mapdag.search.orders.team import Errand
 
-_ROUNDS = 0.6  # arcs turned round from each order, for each node and 50 more
-_AGAIN = 16  # times that the search goes on from the best graph, when orders bring nothing new
+_ROUNDS, _ROUNDS_PER_NODE = 120.0, 0.6  # arcs turned round from each order
+_AGAIN = 8  # times that the search goes on from the best graph, when orders bring nothing new
 _STARTS = 30  # orders to start from, and one more for every so many nodes, unless the work allows fewer
 _NODES_PER_START = 10
-_FRUITLESS = 8  # starts in a row without a gain after which the search ends, and one more for so many nodes
+_FRUITLESS = 5  # starts in a row without a gain after which the search ends, and one more for so many nodes
 _NODES_PER_FRUITLESS = 40
 # How much counting the search may take, in passes over all pairs of nodes (hill climbing takes two or three).
 _PASSES = 24_000.0
@@ -72,7 +72,7 @@ def search_orders(objective: Objective, cache: FamilyCache, options: Options, *,
         How much to do, as a multiple of what is usual; 0: from one order, without turning arcs round at random. With
         few nodes, any but a small one finds the best of all graphs.
     """
-    check_number("effort", effort, least=0)
+    effort = check_number("effort", effort, least=0)
     walk = Walk(objective, cache, options)
     with walk.watch:
         walk.begin()
@@ -99,7 +99,7 @@ class _Search:
         self._finely = not (fixed & fixed.T).any()  # pairs may have to be adjacent, no matter how
         self._everybody = self._basis = Basis(walk.objective, walk.cache)
         n = len(walk.nodes)
-        self._rounds = round(effort * (n + 50) * _ROUNDS)
+        self._rounds = round(effort * (_ROUNDS + _ROUNDS_PER_NODE * n))
         self._patience = _FRUITLESS + n // _NODES_PER_FRUITLESS
         self._starts = max(round(effort * (_STARTS + n / _NODES_PER_START)), 1)
         self._again = _AGAIN if self._rounds else 0
@@ -228,7 +228,7 @@ class _Search:
         before = _score(best)
         recombine(best, other, self._finely)
         self._offer(best)
-        return _score(best) - before > TOLERANCE
+        return _score(best) - before > tie(before)
 
     def _finish(self, state: OrderState) -> None:
         while not state.step():
@@ -248,7 +248,7 @@ class _Search:
         # Ctrl-C is caught where the graph so far is known.
         options = replace(walk.options, catch_interrupt=False, progress=None, time_limit=None)
         best = search_exactly(walk.objective, walk.cache, options)
-        if best.converged and best.score - walk.best_score > TOLERANCE:
+        if best.converged and best.score - walk.best_score > tie(best.score):
             walk.adopt(_masks_of(best.dag), best.score)
         walk.tell("searching", 1, 1)
         walk.watch.check()
@@ -256,7 +256,7 @@ class _Search:
     def _offer(self, graph: Graph) -> None:
         """Keep a graph if it is the best so far."""
         score = _score(graph) + self._rest
-        if self._arcwise and score - self._walk.best_score > TOLERANCE and self._is_legal(masks := graph.masks()):
+        if self._arcwise and score - self._walk.best_score > tie(score) and self._is_legal(masks := graph.masks()):
             self._walk.adopt(masks, score)
 
     def _is_legal(self, masks: Sequence[int]) -> bool:
@@ -272,7 +272,7 @@ class _Search:
             dag = walk.best() if self._arcwise else DAG.from_parent_masks(walk.nodes, best.masks(), check=False)
             walk.jump(dag, note=not self._arcwise)
             walk.climb()
-            if not walk.best_score - before > TOLERANCE or not self._arcwise:
+            if not walk.best_score - before > tie(before) or not self._arcwise:
                 return
             state = self._everybody.state(alone=True)
             state.load_masks(_masks_of(walk.best()))
