@@ -1,6 +1,12 @@
 """Certified search against the enumeration of all graphs and against exact search; its bounds against any graph."""
 
 import json
+import signal
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -10,23 +16,42 @@ from hypothesis import strategies as st
 import mapdag as md
 from mapdag.errors import GraphError, ParameterError
 from mapdag.families import FamilyScores
+from mapdag.graphs.masks import members
 from mapdag.search import Options, Plan
+from mapdag.search.certified import proof
 from mapdag.search.certified.asking import AskedLattice
+from mapdag.search.certified.atoms import find_atoms
 from mapdag.search.certified.candidates import join, words_of
 from mapdag.search.certified.counting import CountedLattice
 from mapdag.search.certified.cuts import Cluster, Separator
 from mapdag.search.certified.relaxation import Relaxation
+from mapdag.search.certified.sets import Listed, tighten_limits
 from mapdag.search.certified.tree import Tree
 from mapdag.search.frame.watch import Watch
+from mapdag.search.orders.search import search_orders
 from naive_exact import scored
 from test_search_exact import obeys, problems
 
 pytest.importorskip("highspy", reason="certified search needs HiGHS: pip install 'mapdag[exact]'")
 
 
-@given(problem=problems())
-@settings(max_examples=60, deadline=None)
-def test_no_graph_scores_higher(problem):
+@contextmanager
+def proved_by(way):
+    """Prove by cuts and decisions, by cuts and then dynamic programming, or by dynamic programming at once."""
+    with pytest.MonkeyPatch.context() as patch:
+        if way != "sets":
+            patch.setattr(proof, "AT_ONCE", 0)
+        if way == "cuts":
+            patch.setattr(proof, "is_small", lambda _: False)
+        yield
+
+
+WAYS = "cuts", "cuts and sets", "sets"
+
+
+@given(problem=problems(), way=st.sampled_from(WAYS))
+@settings(max_examples=80, deadline=None)
+def test_no_graph_scores_higher(problem, way):
     data, objective, constraints = problem
     graphs = list(scored(data, objective, lambda dag: obeys(dag, **constraints)))
     if not graphs:
@@ -34,11 +59,84 @@ def test_no_graph_scores_higher(problem):
             md.learn(data, objective, search="certified", **constraints)
         return
     best = max(score for _, score in graphs)
-    result = md.learn(data, objective, search="certified", threads=1, **constraints)
+    with proved_by(way):
+        result = md.learn(data, objective, search="certified", threads=1, **constraints)
     assert obeys(result.dag, **constraints)
     assert result.score == pytest.approx(best, rel=1e-12, abs=1e-6)
     assert result.certificate.proved
     assert result.certificate.bound >= best - 1e-9
+
+
+def test_all_graphs_of_five_nodes():
+    rng = np.random.default_rng(5)
+    rows = rng.integers(0, 2, (80, 5))
+    rows[:, 3] = rows[:, 0] ^ rows[:, 1]
+    data = md.Dataset.from_codes(rows, names=list("ABCDE"), levels=[2] * 5)
+    graphs = list(scored(data, "MU(1/2)+BDs(1)"))
+    assert len(graphs) == 29281
+    best = max(score for _, score in graphs)
+    for way in WAYS:
+        with proved_by(way):
+            result = md.learn(data, "MU(1/2)+BDs(1)", search="certified")
+        assert result.certificate.proved
+        assert result.score == pytest.approx(best, abs=1e-6)
+
+
+def random_problem(rng):
+    """A table, an objective and constraints, of all kinds."""
+    n = int(rng.integers(5, 9))
+    names = [f"X{i}" for i in range(n)]
+    cards = rng.integers(2, 4, n)
+    rows = rng.integers(0, cards, (int(rng.integers(20, 400)), n))
+    for child in range(1, n):  # some depend on others, alone or together
+        parents = rng.choice(child, min(child, int(rng.integers(0, 4))), replace=False)
+        copied = rng.random(len(rows)) < 0.7
+        rows[copied, child] = rows[copied][:, parents].sum(axis=1) % cards[child]
+    pick = lambda items: items[int(rng.integers(len(items)))]  # noqa: E731
+    likelihood = pick(["BDs(1)", "BDs(10)", "BDeu(1)", "K2", "BIC", "AIC", "fNML", "qNML"])
+    weights = rng.integers(1, 4, len(rows)) + (0.0 if "NML" in likelihood else rng.random(len(rows)))
+    some = weights if rng.random() < 0.25 else None
+    data = md.Dataset.from_codes(rows, names=names, levels=cards.tolist(), weights=some)
+    prior = pick(["U", "MU(c=1)", "VSP(0.2)", 'CS({"X0->X1": 0.9, "X1->X2": 0})', 'CS({"X0->X1": [0.5, 0.5, 0]})'])
+    support = pick(["", "", "Support(3)+"])
+    order = rng.permutation(n)
+    constraints = pick(
+        [
+            {},
+            {},
+            {"max_parents": int(rng.integers(1, 4))},
+            {"required": [(names[order[0]], names[order[1]])], "forbidden": [(names[order[2]], names[order[3]])]},
+            {"tiers": [[names[i] for i in order[: n // 2]], [names[i] for i in order[n // 2 :]]], "max_parents": 3},
+        ]
+    )
+    return data, f"{support}{prior}+{likelihood}", constraints
+
+
+def check_against_exact_search(seed):
+    rng = np.random.default_rng([18, seed])
+    data, objective, constraints = random_problem(rng)
+    try:
+        best = md.learn(data, objective, search="exact", **constraints)
+    except GraphError:
+        with pytest.raises(GraphError):
+            md.learn(data, objective, search="certified", **constraints)
+        return
+    with proved_by(WAYS[seed % 3 % 2]):
+        found = md.learn(data, objective, search="certified", **constraints)
+    assert found.certificate.proved
+    assert found.certificate.bound >= found.score
+    assert found.score == pytest.approx(best.score, abs=2e-6)
+
+
+def test_the_best_graph_is_that_of_exact_search():
+    for seed in range(30):
+        check_against_exact_search(seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(30, 200))
+def test_the_best_graph_is_that_of_exact_search_in_many_cases(seed):
+    check_against_exact_search(seed)
 
 
 @given(problem=problems(), slack=st.sampled_from([0.0, 2.0]))
@@ -58,6 +156,63 @@ def test_families_that_are_counted_and_asked_for_are_the_same(problem, slack):
     assert (one.families.sets == other.families.sets).all()
     assert (one.families.scores == other.families.scores).all()
     assert (one.families.starts == other.families.starts).all()
+
+
+@pytest.mark.parametrize("n_rows", [1, 63, 64, 300])
+def test_tables_of_few_and_of_many_cells_are_counted_alike(n_rows):
+    cards = [2, 13, 3, 14, 2, 15]
+    rng = np.random.default_rng(n_rows)
+    data = md.Dataset.from_codes(rng.integers(0, cards, (n_rows, 6)), levels=cards)
+    goal, options = md.parse("MU(1/2)+BDs(1)"), Plan.make(max_parents=3).options
+    cache = options.make_cache(data, [goal])
+    scores = FamilyScores(data, [cache.criterion(goal)])
+    one, other = (
+        kind(goal, cache, Watch(options), scores, slack=1e9).enumerate() for kind in (CountedLattice, AskedLattice)
+    )
+    assert (one.families.sets == other.families.sets).all()
+    assert (one.families.scores == other.families.scores).all()
+
+
+@pytest.mark.parametrize("likelihood", ["BDs(1)", "BDs(8)", "BDeu(0.3)", "BDeu(20)", "K2", "BDJ"])
+def test_no_larger_family_exceeds_what_atoms_leave(likelihood):
+    goal = md.parse(likelihood)
+    tightest = 0.0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        cards = rng.integers(2, 5, 5)
+        rows = rng.integers(0, cards, (int(rng.integers(5, 200)), 5))
+        rows[:, 0] = np.where(rng.random(len(rows)) < 0.8, rows[:, 1] % cards[0], rows[:, 0])
+        data = md.Dataset.from_codes(rows, levels=cards.tolist())
+        atoms = find_atoms(data.codes, data.cards.astype(np.int64), ~np.eye(5, dtype=bool))
+        families = FamilyScores(data, [goal.likelihood])
+        scores = {mask: families.family(0, members(mask))[0] for mask in range(0, 32, 2)}
+        for mask in scores:
+            limit = what_atoms_leave(data, goal.likelihood, members(mask), atoms)
+            cells = len(np.unique(rows[:, [0, *members(mask)]], axis=0))
+            assert limit <= -cells * np.log(cards[0]) + 1e-9
+            above = [score for other, score in scores.items() if other & mask == mask and other != mask]
+            assert all(score <= limit + 1e-9 for score in above)
+            tightest = max([tightest, *(score / limit for score in above)])
+    assert tightest > 0.5  # it is a bound that says something
+
+
+def what_atoms_leave(data, likelihood, parents, atoms):
+    """What no family of node 0 exceeds with more than some parents."""
+    columns = data.codes.T
+    groups = np.array([len(np.unique(columns[:, [0, *parents]], axis=0))], dtype=np.int32)
+    observed = len(np.unique(columns[:, parents], axis=0)) if len(parents) else 1
+    r, declared = data.cards[0], np.prod(data.cards[list(parents)])
+    pseudo = {
+        "BDs": lambda: likelihood.alpha / (r * observed),
+        "BDeu": lambda: likelihood.alpha / (r * declared),
+        "K2": lambda: 1.0,
+        "BDJ": lambda: 0.5,
+    }[type(likelihood).__name__]()
+    zero = np.zeros(1, dtype=np.int64)
+    listed = Listed(zero, zero, zero.astype(np.uint64), zero, np.zeros(1), np.zeros(1), np.ones(1))
+    limits = np.zeros(1)
+    tighten_limits(listed, groups, np.array([float(pseudo)]), data.cards.astype(np.int64), atoms, limits)
+    return min(limits[0], -groups[0] * np.log(r))
 
 
 def random_families(rng, n, words=1):
@@ -121,7 +276,17 @@ def check_tree(rng, n):
         return bounds[-1]
 
     tree._relaxation.bound = noted
+    told = []  # what would be told if it were stopped here
+    tell = tree._tell
+
+    def note():
+        told.append(tree.bound)
+        tell()
+
+    tree._tell = note
     tree.run()
+    assert min(told) >= best - 1e-9
+    assert all(after <= before + 1e-9 for before, after in pairwise(told))
     assert tree.score == pytest.approx(best, abs=1e-9)
     assert best - 1e-9 <= tree.bound <= best + 2e-6
     assert tree._relaxation.total + bounds[0] >= best - 1e-9  # nothing had been decided then
@@ -173,9 +338,10 @@ def test_a_known_graph_is_certified_as_it_is():
 
 def test_what_is_proved_is_said_exactly():
     data = md.network("asia").sample(500, seed=1)
-    assert md.learn(data, search="certified").certificate.among == "all graphs"
+    assert md.learn(data, "MU(c=1)+BDs(1)", search="certified").certificate.among == "all graphs"
+    assert md.learn(data, search="certified").certificate.among == "all graphs that Support(3) allows"
     limited = md.learn(data, search="certified", max_parents=1, forbidden=[("asia", "tub")]).certificate
-    assert limited.among == "graphs with at most 1 parent that obey the constraints"
+    assert limited.among == "graphs with at most 1 parent that Support(3) allows and that obey the constraints"
     assert str(limited) == f"proved optimal among {limited.among}"
     larger = md.certify(md.Result.given(md.network("asia").dag, data, "BDeu(1)"), max_parents=2).certificate
     assert larger.among == "graphs with at most 2 parents"
@@ -199,6 +365,22 @@ def test_priors_that_look_at_whole_graphs_and_impossible_constraints_are_refused
         md.learn(data, search="hc", within=1)
 
 
+@pytest.mark.parametrize(
+    ("constraints", "why"),
+    [
+        ({"required": [("asia", "tub"), ("tub", "either"), ("either", "asia")]}, "cycle"),
+        ({"required": [("asia", "tub"), ("smoke", "tub")], "max_parents": 1}, "tub has 2 required parents"),
+        ({"required": [("asia", "tub")], "tiers": [["tub"], ["asia"]]}, "asia -> tub is required, but"),
+        ({"required": [("asia", "tub")], "forbidden": [("asia", "tub")]}, "asia -> tub is required, but"),
+        ({"required": [("asia", "nobody")]}, "'nobody', which is not a column"),
+    ],
+)
+def test_constraints_that_no_graph_obeys_are_refused(constraints, why):
+    data = md.network("asia").sample(100, seed=1)
+    with pytest.raises(GraphError, match=why):
+        md.learn(data, search="certified", **constraints)
+
+
 def test_limits_end_with_a_graph_and_what_is_known_of_it():
     data = md.network("insurance").sample(300, seed=1)
     result = md.learn(data, "MU(c=1)+BDs(1)", search="certified", time_limit=1e-3)
@@ -206,6 +388,21 @@ def test_limits_end_with_a_graph_and_what_is_known_of_it():
     assert result.certificate.bound == np.inf
     assert not result.certificate.proved
     assert "no bound" in str(result)
+
+
+def test_time_that_the_default_search_has_used_up_is_not_all_of_it(monkeypatch):
+    data = md.network("asia").sample(300, seed=1)
+    given = []
+
+    def search(objective, cache, options):
+        given.append(options.time_limit)
+        return replace(search_orders(objective, cache, options), stopped="time_limit")
+
+    monkeypatch.setattr(proof, "search_orders", search)
+    result = md.learn(data, search="certified", time_limit=1000)
+    assert given[0] < 1000
+    assert result.certificate.proved
+    assert result.stopped == "converged"
 
 
 def test_ctrl_c_ends_the_proof_with_the_graph_and_the_bound_so_far():
@@ -222,6 +419,23 @@ def test_ctrl_c_ends_the_proof_with_the_graph_and_the_bound_so_far():
     assert np.isfinite(result.certificate.bound)
     assert result.certificate.bound >= result.score
     assert "enumerating" in told
+
+
+@pytest.mark.parametrize("goal", ["MU(c=1)+BDs(1)", md.Custom(lambda counts: -float(len(counts.counts)))])
+def test_an_enumeration_that_is_interrupted_leaves_a_bound_on_smaller_families(goal):
+    data = md.network("insurance").sample(300, seed=1)
+    data = data.select(data.names[:9])
+
+    def stop(progress):
+        if progress.phase == "enumerating" and progress.families > 9 * 8 * 7:
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+            time.sleep(0.3)  # until the main thread has heard of it
+
+    result = md.learn(data, goal, search="certified", max_parents=6, progress=stop)
+    assert result.stopped == "interrupted"
+    assert "graphs with at most" in result.certificate.among
+    assert "6 parents" not in result.certificate.among
+    assert result.score <= result.certificate.bound < np.inf
 
 
 def test_weighted_rows_and_own_likelihoods_are_certified_too():
@@ -248,10 +462,11 @@ def test_certificates_go_through_the_command_line(tmp_path, run):
     assert code == 0
     assert found["proved"] is True
     assert found["gap"] <= 1e-6
-    assert found["among"] == "all graphs"
+    assert found["among"] == "all graphs that Support(3) allows"
     assert len(found["ranked"]) == 2
     code, out, _ = run("learn", tmp_path / "t.csv", *options)
-    assert "proved optimal among all graphs" in out
+    assert "proved optimal among all graphs that Support(3) allows" in out
+    assert "the next best graphs are lower by" in out
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -11,6 +11,7 @@ from mapdag.counts import Request
 from mapdag.graphs.masks import members
 from mapdag.search.certified.candidates import Enumeration, join, most_parents, words_of
 from mapdag.search.frame.memory import check_memory
+from mapdag.search.frame.watch import EarlyEnd
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -138,7 +139,8 @@ class AskedLattice:
     def enumerate(self) -> Enumeration:
         """Score all families that are worth it, the small ones first.
 
-        Where the number of parents is not limited, it ends before a layer that would be too large.
+        Where the number of parents is not limited, it ends before a layer that would be too large. Where a limit or
+        Ctrl-C ends it, what came out is that of the layers that are complete.
         """
         firsts = self._scores.scores([child.base() for child in self._children])
         for child, score, prior in zip(self._children, firsts, self._base, strict=True):
@@ -152,9 +154,17 @@ class AskedLattice:
                 break
             size += 1
             check_memory(_BYTES * asked, f"scoring {asked:,} families", "set max_parents or forbid arcs")
-            for number, (child, sets) in enumerate(zip(self._children, planned, strict=True)):
-                self._watch.tell("enumerating", number, len(planned))
-                self._score(child, sets)
+            try:
+                for number, (child, sets) in enumerate(zip(self._children, planned, strict=True)):
+                    self._watch.tell("enumerating", number, len(planned))
+                    self._score(child, sets)
+            except EarlyEnd:
+                if size < 2:  # nothing that a bound could be about
+                    raise
+                for child in self._children:
+                    child.kept = child.kept[:size]  # one for each size
+                size, is_too_much = size - 1, True
+                break
             scored += asked
             self._watch.families += asked
         complete = not is_too_much and not any(child.is_cut for child in self._children)

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from mapdag.search.certified.atoms import find_atoms
 from mapdag.search.certified.candidates import Enumeration, join, most_parents
 from mapdag.search.frame.memory import check_memory
+from mapdag.search.frame.watch import EarlyEnd
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from mapdag.contracts import Objective
     from mapdag.families import FamilyScores
     from mapdag.search.cache import FamilyCache
+    from mapdag.search.certified.cells import Cells, Levels
     from mapdag.search.certified.sets import Index, Listed, Open
     from mapdag.search.exact.scores import Memo
     from mapdag.search.exact.tallies import Partitions, Tallies
@@ -33,8 +36,18 @@ if TYPE_CHECKING:
 
 _CHUNK = 4096  # sets that a thread counts at a time
 _BYTES = 300.0  # for each set of a layer
-_WORK = 1e10  # rows to be gone through, at most, where the number of parents is not limited
+WORK = 2e10  # rows to be gone through, at most, where the number of parents is not limited
+PACE = 5e-10  # seconds of one core for each of them
+_ROUNDING = 1e-8  # of scores and limits
 _SCORING = 2000.0  # what it takes to score a family, in rows
+
+
+class _Tools(NamedTuple):
+    """What one thread counts and scores with."""
+
+    counters: tuple[Partitions, Cells]
+    memo: Memo
+    terms: Terms
 
 
 class _Counted(NamedTuple):
@@ -55,14 +68,23 @@ class CountedLattice:
         As in `mapdag.search.certified.asking.AskedLattice`.
     scores : FamilyScores
         Of the objective alone, compiled.
+    work : float
+        How much may be done where the number of parents is not limited, in rows to be gone through.
     """
 
     def __init__(
-        self, objective: Objective, cache: FamilyCache, watch: Watch, scores: FamilyScores, *, slack: float = 0.0
+        self,
+        objective: Objective,
+        cache: FamilyCache,
+        watch: Watch,
+        scores: FamilyScores,
+        *,
+        slack: float = 0.0,
+        work: float = WORK,
     ) -> None:
         from mapdag.recipes import Rule
 
-        self._watch, self._slack = watch, slack
+        self._watch, self._slack, self._work = watch, slack, work
         rules, data = cache.rules(objective), cache.data
         self._data = data
         self._most, self._is_limited = most_parents(rules)
@@ -80,12 +102,15 @@ class CountedLattice:
         self._rule = Rule(int(recipes.codes[0]), *recipes.numbers[0].tolist())
         self._pool_type = np.uint32 if data.n_rows < 1 << 16 else np.uint64
         self._cards = data.cards.astype(np.int64)
-        self._tools: queue.SimpleQueue[tuple[Partitions, Memo, Terms]] = queue.SimpleQueue()
+        self._levels: Levels
+        self._atoms = find_atoms(data.codes, self._cards, rules.allowed)
+        self._tools: queue.SimpleQueue[_Tools] = queue.SimpleQueue()
 
     def enumerate(self) -> Enumeration:
         """Score all families that are worth it, the small ones first.
 
-        Where the number of parents is not limited, it ends before a layer that would be too large.
+        Where the number of parents is not limited, it ends before a layer that would be too large. Where a limit or
+        Ctrl-C ends it, what came out is that of the layers that are complete.
         """
         from mapdag.search.certified.sets import extend_sets, new_index
 
@@ -97,9 +122,15 @@ class CountedLattice:
         with ThreadPoolExecutor(self._watch.threads, thread_name_prefix="mapdag") as threads:
             self._make_tools()
             while True:
-                parts = list(self._count(threads, sets, size, known, index, before))
-                scored += sum(part.scored for part in parts)
-                self._watch.families += parts[0].scored if parts else 0
+                try:
+                    parts = list(self._count(threads, sets, size, known, index, before))
+                except EarlyEnd:
+                    if size < 2:  # nothing that a bound could be about
+                        raise
+                    size -= 1
+                    break
+                scored += (found := sum(part.scored for part in parts))
+                self._watch.families += found
                 kept += [part.kept for part in parts]
                 alive = sets[np.concatenate([part.open[2] for part in parts])]
                 if size >= self._most or not len(alive):
@@ -114,24 +145,31 @@ class CountedLattice:
                 if not len(sets):
                     alive, size = sets, size - 1
                     break
-                work += len(sets) * (self._data.n_rows + _SCORING * (size + 1))
-                if not self._is_limited and size > 1 and work > _WORK:
+                next_work = len(sets) * (self._data.n_rows + _SCORING * (size + 1))
+                if not self._is_limited and size > 1 and self._is_too_much(work, next_work):
                     size -= 1
                     break
+                work += next_work
                 check_memory(_BYTES * len(sets), f"counting {len(sets):,} sets of columns", "set max_parents")
         return Enumeration(join(self._sorted(kept)), scored, size, complete=not len(alive) or size >= n - 1)
 
+    def _is_too_much(self, done: float, more: float) -> bool:
+        """Whether a layer would be too much work, or take most of the time that is left."""
+        return done + more > self._work or more * PACE / self._watch.threads > self._watch.left / 2
+
     def _make_tools(self) -> None:
         """Make what each thread counts and scores with."""
+        from mapdag.search.certified.cells import find_levels, new_cells
         from mapdag.search.exact.scores import new_memo
         from mapdag.search.exact.tallies import new_partitions
         from mapdag.terms.sums import new_terms
 
         data = self._data
         depths, levels = min(self._most + 2, data.n_columns), int(data.cards.max())
+        self._levels = find_levels(data.codes, self._cards)
         for _ in range(self._watch.threads):
-            tools = new_partitions(data.n_rows, depths, levels), new_memo(data.n_rows, self._rule.code)
-            self._tools.put((*tools, new_terms(data.total)))
+            counters = new_partitions(data.n_rows, depths, levels), new_cells(data.n_rows, depths)
+            self._tools.put(_Tools(counters, new_memo(data.n_rows, self._rule.code), new_terms(data.total)))
 
     def _open(self, keys: Words, best: Floats) -> Open:
         from mapdag.search.certified.sets import Open, new_index
@@ -172,31 +210,44 @@ class CountedLattice:
             yield part
 
     def _count_chunk(
-        self, sets: Words, size: int, known: Open, index: Index, before: Tallies, tools: tuple[Partitions, Memo, Terms]
+        self, sets: Words, size: int, known: Open, index: Index, before: Tallies, tools: _Tools
     ) -> _Counted:
         from mapdag.search.certified.sets import list_families
 
-        partitions, memo, terms = tools
-        cells = self._tally(sets, size + 1, partitions)
+        counters, memo, terms = tools
+        cells = self._tally(sets, size + 1, counters)
         listed = list_families(sets, size + 1, known, index)
-        scores, limits, observed = self._scored(listed, size, cells, before, memo, terms)
+        found = self._scored(listed, size, cells, before, memo, terms)
         missing = np.flatnonzero(listed.configurations < 0)
         if len(missing):  # parents that are no family of their own that is worth a look
             keys, place = np.unique(listed.parents[missing], return_inverse=True)
             some = _chosen(listed, missing)._replace(configurations=place.astype(np.int64))
-            found = self._scored(some, size, cells, self._tally(keys, size, partitions), memo, terms)
-            scores[missing], limits[missing], observed[missing] = found
+            others = self._scored(some, size, cells, self._tally(keys, size, counters), memo, terms)
+            for each, other in zip(found, others, strict=True):
+                each[missing] = other
+        scores, limits, observed, pseudo = found
+        self._tighten(listed, cells, pseudo, limits)
         return self._judge(sets, size, listed, cells, scores + listed.prior, limits + listed.prior, observed)
+
+    def _tighten(self, listed: Listed, cells: Tallies, pseudo: Floats, limits: Floats) -> None:
+        """Lower what no superset exceeds, as rows that no parents tell apart have a likelihood, too."""
+        from mapdag.recipes import DECLARED, EACH, FACTORISED, OBSERVED, PENALISED
+        from mapdag.search.certified.sets import tighten_limits
+
+        if self._rule.code in (PENALISED, FACTORISED):
+            limits += self._atoms.likelihood[listed.child]
+        elif self._rule.code in (EACH, DECLARED, OBSERVED) and len(self._atoms.gains):
+            tighten_limits(listed, cells.n_groups, pseudo, self._cards, self._atoms, limits)
 
     def _scored(
         self, listed: Listed, size: int, cells: Tallies, before: Tallies, memo: Memo, terms: Terms
-    ) -> tuple[Floats, Floats, Ints]:
+    ) -> tuple[Floats, Floats, Ints, Floats]:
         from mapdag.search.certified.sets import score_listed
 
         known = listed._replace(configurations=np.maximum(listed.configurations, 0))
         return score_listed(known, size, cells, before, self._cards, self._rule, memo, terms)
 
-    def _tally(self, sets: Words, size: int, partitions: Partitions) -> Tallies:
+    def _tally(self, sets: Words, size: int, counters: tuple[Partitions, Cells]) -> Tallies:
         from mapdag.search.certified.sets import count_sets
 
         room = _tallies(
@@ -205,7 +256,8 @@ class CountedLattice:
             np.empty(len(sets), dtype=np.int32),
             float(self._data.total),
         )
-        pool = count_sets(sets, size, self._bits, self._data.codes, self._cards, partitions, room)
+        rows = self._data.codes, self._cards, self._levels
+        pool = count_sets(sets, size, self._bits, rows, counters, room)
         return room._replace(pool=pool)
 
     def _judge(
@@ -220,11 +272,13 @@ class CountedLattice:
         kept = (scores > listed.below - self._slack) & (scores > -np.inf)
         # Nothing can stand for a set with one more parent that must not be left out.
         is_open_anyway = self._lacking(self._pinned, listed, size) > 0
-        going_on = fits & (is_open_anyway | (limits + self._more[child] > best - self._slack))
+        going_on = fits & (is_open_anyway | (limits + self._more[child] > best - self._slack - _ROUNDING))
         alive = np.zeros(len(sets), dtype=np.bool_)
         alive[listed.cells[going_on]] = True
         keys = (child[going_on] + 1).astype(np.uint64) << np.uint64(self._bits * size) | listed.parents[going_on]
         found = child[kept], listed.parents[kept], scores[kept]
+        if size >= self._most:  # nobody will look at these
+            cells, keys, best, going_on = self._nothing(), keys[:0], best[:0], going_on[:0]
         return _Counted(cells, found, (keys, best[going_on], alive), len(child))
 
     def _lacking(self, wanted: Bools, listed: Listed, size: int) -> Ints:

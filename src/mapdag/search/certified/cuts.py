@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -23,12 +23,13 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 _VIOLATED = 1e-4  # by so much at least, to be worth a row
+_ALIKE = 0.5  # share of nodes in common
 _PATIENCE = 8  # moves in vain when a cluster is improved
 _LARGEST = 3  # parents in a cluster that its inequality is about
 _LINKED = 0.2  # weight of arcs between two nodes to begin a cluster with
 _PIVOTS = 1500  # steps of the simplex method for one set of nodes
 _SMALLEST = 4  # nodes that cuts by views begin with
-_ENOUGH = 20  # cuts of a size; larger sets of nodes are not looked at, then
+_ENOUGH = 20, 60  # cuts by views with 36 and with 76 nodes; larger sets of nodes are not looked at, then
 _WHOLE = 0.05  # how much an arc that is decided links two nodes
 
 
@@ -116,6 +117,19 @@ class Other:
         return columns, np.ones(len(columns))
 
 
+def _spread(clusters: Sequence[Cluster]) -> list[Cluster]:
+    """Leave out clusters that are much like one before: together they bring hardly more than one of them."""
+    chosen: list[Cluster] = []
+    members = np.zeros((len(clusters), len(clusters[0].member) if clusters else 0), dtype=np.bool_)
+    for cluster in clusters:
+        others = members[: len(chosen)]
+        common, either = (others & cluster.member).sum(axis=1), (others | cluster.member).sum(axis=1)
+        if (common <= _ALIKE * either).all():
+            members[len(chosen)] = cluster.member
+            chosen.append(cluster)
+    return chosen
+
+
 def has_parent(families: Families, node: int) -> Bools:
     """Which families have a node among their parents."""
     return families.sets[:, node >> 6] >> np.uint64(node & 63) & np.uint64(1) != 0
@@ -135,11 +149,12 @@ class Separator:
     def __init__(self, n_nodes: int, *, largest: int, threads: int) -> None:
         self._n = n_nodes
         self._largest = largest
+        self._enough = min(max(_ENOUGH[0], n_nodes - 16), _ENOUGH[1])
         self._rng = np.random.default_rng(0)
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="mapdag")
 
     def clusters(self, support: Support, arcs: Floats) -> list[Cluster]:
-        """Clusters with too many arcs in them, the most violated first."""
+        """Clusters with too many arcs in them, the most violated first, no two of them nearly the same."""
         from mapdag.search.certified.clusters import find_cycles, improve_clusters
 
         n = self._n
@@ -161,7 +176,7 @@ class Separator:
             for i in np.flatnonzero(excess > _VIOLATED):
                 depth = excess[i] / np.sqrt(some[i].sum())
                 found[k, some[i].tobytes()] = float(depth), Cluster(some[i].copy(), k)
-        return [cut for _, cut in sorted(found.values(), key=lambda each: -each[0])]
+        return _spread([cut for _, cut in sorted(found.values(), key=lambda each: -each[0])])
 
     def facets(self, support: Support, arcs: Floats) -> list[Facet]:
         """Cuts by views from a few nodes, the deepest first; small sets of nodes come first, until there are enough."""
@@ -169,7 +184,7 @@ class Separator:
         for size in range(_SMALLEST, self._largest + 1):
             facets = self._pool.map(lambda nodes: self._facet(nodes, support), self._sets(arcs, size))
             found += [facet for facet in facets if facet is not None]
-            if len(found) >= _ENOUGH:
+            if len(found) >= self._enough:
                 break
         return [facet for _, facet in sorted(found, key=lambda each: -each[0])]
 

@@ -15,8 +15,9 @@ from mapdag.graphs.masks import mask_of, members
 from mapdag.search.certified.asking import AskedLattice
 from mapdag.search.certified.candidates import Families, words_of
 from mapdag.search.certified.certainty import certain_arcs, next_best
-from mapdag.search.certified.counting import CountedLattice
+from mapdag.search.certified.counting import PACE, WORK, CountedLattice
 from mapdag.search.certified.cuts import Adjacent
+from mapdag.search.certified.dynamic import AT_ONCE, enumerate_all, find_best, is_small, seconds_for_all
 from mapdag.search.certified.relaxation import check_solver
 from mapdag.search.certified.tree import Tree, is_acyclic
 from mapdag.search.frame.certificate import Certificate
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
     Graph = tuple[int, ...]  # parents of each node, as sets
 
+_FIRST = 0.4  # of the time, for the default search
+_SHARE = 0.2  # of what all families would take: for those that are needed, if these can be found so quickly
 _ROUNDING = 1e-13  # of a sum of thousands of numbers, relative to it
 
 
@@ -73,15 +76,17 @@ class Proof:
         self.families = 0
 
     def search(self) -> Result:
-        """Find a graph with the default search."""
-        found = search_orders(self._objective, self._cache, self._options)
+        """Find a graph with the default search, in a part of the time that there is."""
+        limit = self._options.time_limit
+        some = self._options if limit is None else replace(self._options, time_limit=_FIRST * limit)
+        found = search_orders(self._objective, self._cache, some)
         self.watch.stopped = found.stopped
         self.families = found.families
         return found
 
     def run(self, graphs: Sequence[DAG]) -> None:
         """Bound all graphs, beginning with some that are known."""
-        if self.watch.stopped not in ("converged", "max_iter"):
+        if self.watch.stopped == "interrupted" or self.watch.left < 0:
             return
         self.watch.stopped = "converged"
         with self.watch:
@@ -131,11 +136,31 @@ class Proof:
     def _enumerate(self, graphs: Sequence[Graph], slack: float) -> None:
         objective, cache, watch = self._objective, self._cache, self.watch
         scores = FamilyScores(cache.data, [cache.criterion(objective)], engine=cache.engine, threads=watch.threads)
+        seconds = math.inf
+        found: Enumeration | None
         # Tallies of rows with gaps are not sums of larger ones, which that one takes them from.
-        kind = CountedLattice if scores.is_compiled and not cache.data.has_gaps else AskedLattice
-        found = kind(objective, cache, watch, scores, slack=slack).enumerate()
+        if scores.is_compiled and not cache.data.has_gaps:
+            seconds = math.inf if slack else self._seconds_for_all()
+            work = min(WORK, _SHARE * seconds / PACE)
+            found = CountedLattice(objective, cache, watch, scores, slack=slack, work=work).enumerate()
+        else:
+            found = AskedLattice(objective, cache, watch, scores, slack=slack).enumerate()
+        self._accept(found, graphs)
+        if not found.complete and seconds / watch.threads < watch.left / 2:
+            found = enumerate_all(objective, cache, self._options, watch)
+            if found is not None:
+                self._accept(found, graphs)
+
+    def _accept(self, found: Enumeration, graphs: Sequence[Graph]) -> None:
+        """Take families as those that there are."""
         self.families += found.scored
         self._enumeration = replace(found, families=self._with_larger(found, graphs))
+
+    def _seconds_for_all(self) -> float:
+        """Seconds of one core that families of all sizes take; infinite where their number of parents is limited."""
+        data = self._cache.data
+        is_limited = self._cache.rules(self._objective).max_parents < data.n_columns - 1
+        return math.inf if is_limited else seconds_for_all(data.n_columns, data.n_rows)
 
     def _with_larger(self, found: Enumeration, graphs: Sequence[Graph]) -> Families:
         """Add the families of known graphs that are larger than those that were looked at."""
@@ -147,9 +172,9 @@ class Proof:
                 if mask.bit_count() > found.most
             }
         )
+        self._has_larger = bool(larger)
         if not larger:
             return found.families
-        self._has_larger = True
         every = found.families
         owner = np.concatenate([every.owner, [child for child, _ in larger]])
         words = words_of([mask_of(parents) for _, parents in larger], every.sets.shape[1])
@@ -165,8 +190,23 @@ class Proof:
         families = self._enumeration.families
         known = max(graphs, key=lambda each: _score(families, each))
         demands = [Adjacent(i, j) for i, j in either]
-        self._tree = Tree(families, known, self.watch, demands=demands, constant=self._constant)
-        self._tree.run()
+        small = is_small(families)
+
+        def shortcut() -> Sequence[int]:
+            return find_best(families, rules.fixed & rules.allowed & rules.allowed.T, self.watch)
+
+        self._tree = Tree(
+            families,
+            known,
+            self.watch,
+            demands=demands,
+            constant=self._constant,
+            shortcut=shortcut if small else None,
+        )
+        if small and families.n_nodes <= AT_ONCE and self._within is None and self._ranks == 1:
+            self._tree.settle(shortcut())
+        else:
+            self._tree.run()
 
     def best(self, known: DAG) -> DAG:
         """Return the best graph: one that was known, unless a better one was met."""
@@ -212,8 +252,11 @@ class Proof:
             told = f"graphs with at most {found.most} {'parent' if found.most == 1 else 'parents'}"
             told += " (and the larger families of the graph itself)" if self._has_larger else ""
         limits = self._options.constraints
-        constrained = limits.required or limits.forbidden or limits.tiers
-        return told + (" that obey the constraints" if constrained else "")
+        support = self._objective.prior.support
+        further = [] if support is None else [f"that Support({support:g}) allows"]
+        if limits.required or limits.forbidden or limits.tiers:
+            further.append("that obey the constraints")
+        return " ".join([told, *([" and ".join(further)] if further else [])])
 
 
 def masks_of(dag: DAG) -> tuple[int, ...]:

@@ -112,8 +112,15 @@ class Relaxation:
         self._columns += columns
         self._values += values
         self._limits = np.concatenate([self._limits, limits])
-        self.multipliers = np.concatenate([self.multipliers, np.zeros(len(cuts))])
+        self.multipliers, self._slack = (
+            np.concatenate([each, np.zeros(len(cuts))]) for each in (self.multipliers, self._slack)
+        )
         self._joined = None
+
+    @property
+    def idle(self) -> float:
+        """Share of the cuts that do nothing."""
+        return float(((self.multipliers <= 0) & (self._slack >= _IDLE)).mean()) if len(self._slack) else 0.0
 
     def restrict(self, free: Bools) -> None:
         """Allow some families only."""
@@ -160,7 +167,7 @@ class Relaxation:
         """Hand families over to the solver."""
         n, width = self.n_nodes, len(new)
         ends, columns, values = self._rows()
-        table = csr_array((values, columns, ends), shape=(len(self.cuts), len(self.free))).tocsc()[:, new]
+        table = csr_array((values, columns, ends), shape=(len(self.cuts), len(self.free)))[:, new].tocsc()
         starts = table.indptr + np.arange(width + 1)  # each also has a one in the row of its child
         entries = np.insert(table.indices + n, table.indptr[:-1], self.families.owner[new]).astype(np.int32)
         every = np.insert(table.data, table.indptr[:-1], 1.0)

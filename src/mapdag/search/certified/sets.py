@@ -8,15 +8,32 @@ has the child's digit before those of its parents.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from mapdag.kernels import Bools, Codes, Floats, Ints, Words, entry, inner, new_floats, new_ints, new_pairs, new_words
+from mapdag.kernels import (
+    Bools,
+    Codes,
+    Floats,
+    Int32s,
+    Ints,
+    Words,
+    entry,
+    inner,
+    new_floats,
+    new_ints,
+    new_pairs,
+    new_words,
+)
 from mapdag.recipes import DECLARED, EACH, FACTORISED, OBSERVED, PENALISED, QUOTIENT, Rule, Shape, formula_of
+from mapdag.search.certified.cells import MOST_CELLS, Cells, Levels, refine, tally_last
 from mapdag.search.exact.scores import Functions, Memo, add_sums, remembered_charge
 from mapdag.search.exact.tallies import Partitions, Tallies, pour, split
 from mapdag.terms.formulas import Terms, to_float
+
+if TYPE_CHECKING:
+    from mapdag.search.certified.atoms import Atoms
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
@@ -184,39 +201,56 @@ def list_families(sets: Words, size: int, known: Open, before: Index) -> Listed:
     )  # fmt: skip
 
 
+@inner
+def _kept(nodes: Ints, last: Ints) -> int:
+    """How many variables the set before has in common, from the first one on; the last one does not count."""
+    same = 0
+    while same < len(nodes) - 1 and nodes[same] == last[same]:
+        same += 1
+    for depth in range(same, len(nodes) - 1):
+        last[depth] = nodes[depth]
+    return same
+
+
 @entry
 def count_sets(
-    sets: Words, size: int, bits: int, codes: Codes, cards: Ints, partitions: Partitions, out: Tallies
+    sets: Words,
+    size: int,
+    bits: int,
+    rows: tuple[Codes, Ints, Levels],
+    counters: tuple[Partitions, Cells],
+    out: Tallies,
 ) -> Codes:
-    """Tally sets, ascending by key: `out` gets where each tally ends and how many configurations occur.
+    """Tally sets of some size, not empty, ascending by key: `out` gets where each tally ends and how many cells occur.
+
+    Rows of cells are intersected where the set has few, and gone through one by one where it has many.
 
     Returns the tallies; the type of the pool of `out` decides how counts and multiplicities are put together.
     """
+    codes, cards, levels = rows
+    partitions, cells = counters
     pool, ends, n_groups, _ = out
     sizes, multiplicities, values = partitions.sizes, partitions.multiplicities, partitions.values
-    nodes, last = new_ints(size), new_ints(size)
     used = 0
+    nodes, last, last_few = new_ints(size), new_ints(size), new_ints(size)
     for i in range(size):
-        last[i] = -1
+        last[i] = last_few[i] = -1
     for s in range(len(sets)):
         _nodes_of(sets[s], bits, nodes)
-        same = 0
-        while same < size - 1 and nodes[same] == last[same]:
-            same += 1
-        for depth in range(same, size - 1):
-            v = nodes[depth]
-            for i in range(split(depth, codes[v], cards[v], True, partitions)):
-                multiplicities[values[i]] = 0
-            last[depth] = v
-            for j in range(depth + 1, size):
-                last[j] = -1
-        if size:
-            v = nodes[size - 1]
+        v, before = nodes[size - 1], 1
+        for i in range(size - 1):
+            before = min(before * cards[nodes[i]], MOST_CELLS + 1)
+        if before <= MOST_CELLS:
+            for depth in range(_kept(nodes, last_few), size - 1):
+                refine(depth, nodes[depth], levels, cells)
+            distinct, n_groups[s] = tally_last(size - 1, v, levels, cells, partitions)
+        else:
+            for depth in range(_kept(nodes, last), size - 1):
+                w = nodes[depth]
+                for i in range(split(depth, codes[w], cards[w], True, partitions)):
+                    multiplicities[values[i]] = 0
             distinct = split(size - 1, codes[v], cards[v], False, partitions)
             n_groups[s] = sizes[size, 1] + sizes[size, 2]
-        else:
-            values[0], distinct, n_groups[s] = codes.shape[1], 1, 1
-            multiplicities[values[0]] = 1
         pool, used = pour(partitions, distinct, pool, used)
         ends[s] = used
     return pool[:used].copy()
@@ -225,8 +259,8 @@ def count_sets(
 @entry
 def score_listed(
     listed: Listed, n_parents: int, cells: Tallies, before: Tallies, cards: Ints, rule: Rule, memo: Memo, terms: Terms
-) -> tuple[Floats, Floats, Ints]:
-    """Score families: log-likelihoods, what that of no superset exceeds, and configurations of the parents.
+) -> tuple[Floats, Floats, Ints, Floats]:
+    """Score families: log-likelihoods, what that of no superset exceeds, configurations of the parents, pseudo-counts.
 
     A row that brings a level for the first time in its configuration is predicted with at most 1/r by any BD score, so
     that none exceeds -cells log r, and cells only grow with parents; see `docs/certified.md`.
@@ -262,4 +296,51 @@ def score_listed(
     scores = new_floats(size)
     for i in range(size):
         scores[i] = to_float(sums[i, 0], sums[i, 1], terms.scale) + rests[i]
-    return scores, limits, observed
+    return scores, limits, observed, x
+
+
+@entry
+def tighten_limits(listed: Listed, groups: Int32s, pseudo: Floats, cards: Ints, atoms: Atoms, limits: Floats) -> None:
+    """Lower what no superset of families exceeds to what atoms leave of it, under BD scores.
+
+    The first row of each of m cells is predicted with at most 1/r, or where its configuration has other levels, with at
+    most a / (r a + 1) but for one of them: then `charge` on average. What is left of the atoms has their likelihood.
+
+    Parameters
+    ----------
+    listed : Listed
+    groups : int32 array
+        Positive cells of the sets of the layer.
+    pseudo : float array
+        Pseudo-count of each family's cells.
+    cards : int array
+    atoms : Atoms
+    limits : float array
+        Replaced.
+    """
+    likelihood, ends, gains, sums = atoms
+    for i in range(len(limits)):
+        child, m = listed.child[i], np.int64(groups[listed.cells[i]])
+        begin, end = ends[child], ends[child + 1]
+        if begin == end:
+            continue
+        log_r = math.log(cards[child])
+        charge = (log_r + math.log((cards[child] * pseudo[i] + 1.0) / pseudo[i])) / 2
+        taken = _count_above(charge, begin, end, gains)
+        if taken < m:
+            taken = min(m, _count_above(charge - log_r, begin, end, gains))
+        gained = sums[begin + taken] - sums[begin]
+        limits[i] = min(limits[i], likelihood[child] + gained - taken * charge - max(m - taken, 0) * log_r)
+
+
+@inner
+def _count_above(least: float, begin: int, end: int, gains: Floats) -> int:
+    """How many gains, descending, are above some number."""
+    low, high = begin, end
+    while low < high:
+        middle = (low + high) // 2
+        if gains[middle] > least:
+            low = middle + 1
+        else:
+            high = middle
+    return low - begin

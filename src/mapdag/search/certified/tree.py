@@ -15,7 +15,7 @@ from mapdag.search.certified.relaxation import Relaxation
 from mapdag.search.frame.certificate import TOLERANCE as PROVED
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -32,11 +32,12 @@ if TYPE_CHECKING:
 TOLERANCE = PROVED / 2  # what a bound may exceed a score by: rounding errors of adding up have the other half
 _WEIGHT = 1e-7  # of a family that counts
 _ROWS = 60  # cuts that are added at a time
-_FEW = 30  # clusters, below which few nodes are looked at closely
+_FEW = 100  # clusters, below which few nodes are looked at closely
 _LARGEST = 7  # nodes of these
 _ROUNDS = 10  # rounds of cuts between two looks at what they have brought
 _GAIN, _GAIN_LATER = 0.05, 0.15  # share of the gap that they must have closed to go on: at first, and in parts
 _WORTH_SHRINKING = 0.85  # of the families left
+_WORTH_FORGETTING = 0.25  # of the cuts
 _TRIED = 8  # arcs that are tried before one is decided
 _STEPS = 60  # of the solver for each
 _RELIABLE = 3  # times that an arc was tried until its mean gains are believed
@@ -70,6 +71,8 @@ class Tree:
         Look for any graph above this score instead of the best one.
     constant : float
         What the scores that are told have besides those of the families.
+    shortcut : callable, optional
+        Finds the best graph otherwise, as sets; asked where cuts are not enough, before arcs are decided.
 
     Attributes
     ----------
@@ -91,8 +94,10 @@ class Tree:
         known: Sequence[Cut] = (),
         floor: float | None = None,
         constant: float = 0.0,
+        shortcut: Callable[[], Sequence[int]] | None = None,
     ) -> None:
         self.families = families
+        self._shortcut = shortcut
         self._constant = constant
         self.demands = tuple(demands)
         self._watch = watch
@@ -129,7 +134,9 @@ class Tree:
         """Go on until the bound is that of the best graph, or a limit is reached."""
         try:
             root = self._bound((), math.inf, is_root=True)
-            if root is not None:
+            if root is not None and self._shortcut is not None:
+                self.settle(self._shortcut())
+            elif root is not None:
                 heapq.heappush(self._open, root)
             while self._open:
                 self._limit = min(self._limit, self._relaxation.total - self._open[0].priority)
@@ -144,6 +151,12 @@ class Tree:
             self._limit = min(self._limit, self.target + TOLERANCE)
         finally:
             self._separator.close()
+
+    def settle(self, best: Sequence[int]) -> None:
+        """Take a graph, given as sets of parents, that is known to be the best one."""
+        if len(best):
+            self._keep(self.families.find(best))
+        self._limit = self.score
 
     def _tell(self) -> None:
         """Tell how far it is, and stop where a limit is reached."""
@@ -192,7 +205,8 @@ class Tree:
                     break
                 before = bound
             useful = bound - relaxation.margins >= self.target - relaxation.total
-            if is_root and rounds % _ROUNDS == 0 and useful.sum() < _WORTH_SHRINKING * len(useful):
+            is_worth = useful.sum() < _WORTH_SHRINKING * len(useful) or relaxation.idle > _WORTH_FORGETTING
+            if is_root and rounds % _ROUNDS == 0 and is_worth:
                 relaxation.shrink(useful | (relaxation.weights > _WEIGHT))
                 continue
             if not is_root and not useful.all():

@@ -83,10 +83,14 @@ class Certificate:
         return f"within {self.gap:.{_digits(self.gap)}f} of the optimum among {self.among}"
 
     def _certain(self) -> list[str]:
-        if self.within is None:
-            return []
-        told = f"{plural(len(self.arcs), 'arc')} and {plural(len(self.edges), 'adjacency')}"
-        return [f"in all graphs within {self.within:g} of the best: {told}"]
+        found = []
+        if self.within is not None:
+            told = f"{plural(len(self.arcs), 'arc')} and {plural(len(self.edges), 'adjacency')}"
+            found.append(f"in all graphs within {self.within:g} of the best: {told}")
+        if len(self.ranked) > 1:
+            lower = ", ".join(f"{self.ranked[0][1] - score:.2f}" for _, score in self.ranked[1:])
+            found.append(f"the next best graphs are lower by {lower}")
+        return found
 
 
 def _digits(gap: float) -> int:

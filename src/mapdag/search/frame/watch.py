@@ -73,13 +73,18 @@ class Watch:
         """Time since the start, without that of compilation."""
         return max(time.perf_counter() - self._began - (compiling.seconds() - self._compiled), 0.0)
 
+    @property
+    def left(self) -> float:
+        """Seconds until the time limit, without those of compilation; infinite where there is none."""
+        limit = self._options.time_limit
+        return math.inf if limit is None else limit - self.seconds
+
     def check(self) -> None:
         """End the search where a limit is reached; any thread may ask."""
         outside = self._options.cancel
         if self._ended.is_set() or (outside is not None and outside.is_set()):
             raise EarlyEnd("interrupted")
-        limit = self._options.time_limit
-        if limit is not None and self.seconds > limit:
+        if self.left < 0:
             raise EarlyEnd("time_limit")
 
     def check_moves(self, made: int) -> None:
