@@ -25,7 +25,7 @@ SHORT = {
     "objectives": 200,
     "designs": 800,
     "command lines": 12,
-    "searches": 1,
+    "searches": 8,
 }
 
 #: Inputs that once led to something else than a result or an error of ours, by their numbers.
@@ -35,6 +35,7 @@ KEPT = {
     "compressed and columnar": [249, 309, 862],
     "scans of tables": [26, 81, 386, 846, 1196, 1241, 1359, 1654, 2139, 2241],
     "checks of tables": [425],
+    "searches": [1110, 1430, 2212],
 }
 
 
