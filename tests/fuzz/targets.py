@@ -229,7 +229,8 @@ def read_and_scan(given: Scanned) -> None:
         if isinstance(found, Exception) or isinstance(expected, Exception):
             assert isinstance(found, Exception) and isinstance(expected, Exception), f"{expected!r} {found!r}"  # noqa: PT018
             assert type(found) is type(expected), f"{expected!r} {found!r}"
-            assert not given.whole or _place(found) == _place(expected), f"{expected} {found}"
+            damaged = "cannot be read as" in str(expected)  # of which polars says one thing or the other
+            assert damaged or not given.whole or _place(found) == _place(expected), f"{expected} {found}"
             raise expected
         assert same(found, expected), f"{expected.levels} {found.levels}"
 
