@@ -26,6 +26,7 @@ LONG = (
     "prediction",
     "gaps",
     "inference",
+    "explore",
     "cores",
     "gpu",
     "scan",
@@ -33,6 +34,7 @@ LONG = (
     "column_orders",
     "workers",
     "certified",
+    "luck",
 )
 KNOWN = (*SCRIPTS, *LONG)
 

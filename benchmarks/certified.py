@@ -1,8 +1,8 @@
-"""Certified search: how long a proof takes, or what gap is left; and how often the default search finds the optimum.
+"""Certified search: how long a proof takes, or what gap is left.
 
 Every instance is searched with a time limit. Seconds are those of the default search, the enumeration and the proof
-together; CPU seconds are what counts where the machine is busy. The second part certifies many samples of small and
-medium networks, and compares the graph of the default search with the optimum.
+together; CPU seconds are what counts where the machine is busy. How often the default search finds the
+optimum is measured by `luck`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import time
 from typing import Any, NamedTuple
 
 from harness import samples
-from harness.objectives import MU_BDS, U_BDEU
+from harness.objectives import MU_BDS
 from harness.samples import Sample
 from harness.script import Script, Settings, progress
 from harness.tables import Table
@@ -49,10 +49,6 @@ PUBLISHED = (
     ("hailfinder 10,000, BDeu", 4_330, 92.0),
     ("carpo 1,000 (60 nodes), BDeu", 21_671, 1_304.0),
 )
-SMALL = ("asia", "sachs", "child", "insurance", "water", "alarm", "hepar2")
-ROWS = (100, 300, 1_000, 3_000, 10_000)
-GOALS = (MU_BDS, U_BDEU, "BIC")
-MOST, SECONDS = 3, 60.0  # parents and seconds of each instance of the second part
 
 
 def proof(case: Case, settings: Settings) -> tuple[Any, ...]:
@@ -68,29 +64,6 @@ def proof(case: Case, settings: Settings) -> tuple[Any, ...]:
     seconds = time.perf_counter() - wall, time.process_time() - cpu
     counted = told.scored, told.families, told.cuts, told.nodes
     return (str(case.sample), case.objective, told.among, *counted, found.score, told.bound, told.gap, *seconds)
-
-
-def shares(settings: Settings) -> tuple[list[tuple[Any, ...]], int, int, float]:
-    """How often the default search finds the optimum of instances that were certified; and by how much it misses."""
-    import mapdag as md
-
-    rows, optimal, certified, worst = [], 0, 0, 0.0
-    for name in SMALL[:2] if settings.quick else SMALL:
-        for goal in GOALS:
-            hits, cases, miss, seconds = 0, 0, 0.0, 0.0
-            for n in ROWS[:2] if settings.quick else ROWS:
-                progress(f"certified: {name} {n} {goal}")
-                data = md.network(name).sample(n, seed=samples.SEED)
-                plain = md.learn(data, goal, max_parents=MOST)
-                best = md.learn(data, goal, search="certified", max_parents=MOST, time_limit=SECONDS)
-                seconds += plain.seconds
-                if best.certificate.proved:
-                    cases += 1
-                    hits += plain.score > best.score - 1e-6
-                    miss = max(miss, best.score - plain.score)
-            rows.append((name, goal, cases, hits, miss, seconds))
-            optimal, certified, worst = optimal + hits, certified + cases, max(worst, miss)
-    return rows, optimal, certified, worst
 
 
 def measure(settings: Settings) -> tuple[list[Table], list[Target], Any]:
@@ -109,15 +82,6 @@ def measure(settings: Settings) -> tuple[list[Table], list[Target], Any]:
     note = "Search alone, on another machine and other objectives: for scale."
     tables.append(Table("Published: GOBNILP with CPLEX", ("instance", "sets of parents", "seconds"), PUBLISHED, note))
     targets = [Target(f"{row[0]}, {row[2]}: gap", "<=", 1e-6, row[9], unit="nats") for row in rows]
-    if not asked or asked == "shares":
-        found, optimal, certified, worst = shares(settings)
-        columns = ("network", "objective", "certified", "default optimal", "worst miss", "seconds of the default")
-        tables.append(Table("The default search on certified instances", columns, tuple(found), f"{MOST} parents."))
-        share = 100.0 * optimal / max(certified, 1)
-        targets += [
-            Target("optima that the default search finds", ">=", 95, share, unit="of 100"),
-            Target("by how much it misses at most", "<=", 2, worst, unit="nats"),
-        ]
     return tables, targets, None
 
 

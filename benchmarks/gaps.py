@@ -2,11 +2,15 @@
 
 Rows are drawn from a reference network, cells are taken out, and what was taken out is known: distance to the truth,
 predictive loss on complete rows, and how often a filled gap is right.
+
+All cases take hours. What is done is kept in `results/gaps_cases.jsonl`, so that they can be done in pieces, the small
+ones first: BENCH_SECONDS is for how long, BENCH_PROCESSES on how many cores; tables are made of what there is.
 """
 
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import time
 from collections import defaultdict
@@ -22,12 +26,16 @@ from harness.script import Script, Settings, progress
 from harness.tables import Table
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from harness.targets import Target
 
 NETWORKS = ("asia", "child", "alarm", "insurance", "hailfinder")
 SHARES = (0.05, 0.1, 0.2, 0.4)
 MECHANISMS = ("MCAR", "MAR", "MNAR")
 SIZES = (500, 2_000, 10_000)
+SEEDS = int(os.environ.get("BENCH_SEEDS", "3"))
+KEPT = Path(__file__).parent / "results" / "gaps_cases.jsonl"
 METHODS = ("complete", "drop", "level", "PNAL", "EM hard", "EM soft")
 FILLERS = ("mode", "iterative", "network")
 OBJECTIVE, TEST_ROWS = os.environ.get("BENCH_OBJECTIVE", "BIC"), 5_000
@@ -135,31 +143,53 @@ def _iterative(data: Any, seed: int) -> Any:
 def _cases(settings: Settings) -> list[Case]:
     if settings.quick:
         return [("asia", 500, share, mechanism, 1) for share in (0.1, 0.4) for mechanism in MECHANISMS]
-    seeds = range(1, int(os.environ.get("BENCH_SEEDS", "3")) + 1)
+    seeds = range(1, SEEDS + 1)
     names = os.environ.get("BENCH_NETWORKS", ",".join(NETWORKS)).split(",")
     sizes = [int(n) for n in os.environ.get("BENCH_ROWS", ",".join(map(str, SIZES))).split(",")]
     cases = [*itertools.product(names, sizes, SHARES, MECHANISMS, seeds)]
-    # The long ones first, so that all are done at about the same time.
-    return sorted(cases, key=lambda case: -case[1] * case[2] * (1 + NETWORKS.index(case[0])))
+    return sorted(cases, key=lambda case: (case[1], case[4], NETWORKS.index(case[0]), case[2]))
+
+
+def _known() -> dict[tuple[str, Case], Any]:
+    """What was measured before, by kind and case."""
+    if not KEPT.exists():
+        return {}
+    lines = map(json.loads, KEPT.read_text(encoding="utf-8").splitlines())
+    return {(line["kind"], tuple(line["case"])): line["found"] for line in lines}
+
+
+def _measured(kind: str, cases: Sequence[Case], until: float, *, keep: bool) -> dict[Case, Any]:
+    """Measure cases until the time is up; what was measured before is not measured again."""
+    known = _known() if keep else {}
+    found = {case: known[kind, case] for case in cases if (kind, case) in known}
+    left = [case for case in cases if case not in found]
+    workers = int(os.environ.get("BENCH_PROCESSES", os.cpu_count() or 1))
+    function = recovered if kind == "recovery" else filled
+    with ProcessPoolExecutor(workers) as pool:
+        for at in range(0, len(left), workers):
+            if time.monotonic() > until:
+                progress(f"{kind}: {len(found)} of {len(cases)} are done")
+                break
+            batch = left[at : at + workers]
+            for case, figures in zip(batch, pool.map(function, batch), strict=True):
+                found[case] = figures
+                if keep:
+                    with KEPT.open("a", encoding="utf-8") as file:
+                        file.write(json.dumps({"kind": kind, "case": case, "found": figures}) + "\n")
+    return found
 
 
 def measure(settings: Settings) -> tuple[list[Table], list[Target], Any]:
-    cases = _cases(settings)
-    workers = int(os.environ.get("BENCH_PROCESSES", os.cpu_count() or 1))
-    with ProcessPoolExecutor(workers) as pool:
-        found = {}
-        for case, figures in zip(cases, pool.map(recovered, cases), strict=True):
-            found[case] = figures
-            if len(found) % 50 == 0:
-                progress(f"{len(found)} of {len(cases)}")
-        tables = [*_recovery(found), _by_network(found)]
-        if not settings.quick:
-            draw(found, settings.out / "gaps")
-        if find_spec("sklearn"):
-            some = [case for case in cases if case[1] == min(2_000, cases[0][1]) and case[4] == 1]
-            tables.append(_imputation(dict(zip(some, pool.map(filled, some), strict=True))))
-    raw = [{"case": case, **dict(zip(METHODS, figures, strict=True))} for case, figures in found.items()]
-    return tables, [], raw
+    cases, keep = _cases(settings), not settings.quick
+    until = time.monotonic() + float(os.environ.get("BENCH_SECONDS", "inf"))
+    found = _measured("recovery", cases, until, keep=keep)
+    tables = [*_recovery(found), _by_network(found)]
+    if not settings.quick:
+        draw(found, settings.out / "gaps")
+    if find_spec("sklearn"):
+        some = [case for case in cases if case[1] == min(2_000, cases[-1][1]) and case[4] == 1]
+        tables.append(_imputation(_measured("filled", some, until, keep=keep)))
+    return tables, [], None
 
 
 def _recovery(found: Found) -> list[Table]:

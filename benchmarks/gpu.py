@@ -47,7 +47,6 @@ class Case(NamedTuple):
     data: Callable[[], Any]
     run: Callable[..., Any]  # of the data, with a device
     target: float | None = None  # seconds
-    cores: bool = True  # whether this machine's cores do it, too
 
 
 def sampled(network: str, rows: int) -> Any:
@@ -70,7 +69,7 @@ def learned(data: Any, device: str, **options: Any) -> Any:
 
 CASES = (
     Case("hc, DIABETES, 200,000 rows", partial(sampled, "diabetes", 200_000), climb),
-    Case("hc, DIABETES, 2,100,000 rows", partial(sampled, "diabetes", 2_100_000), climb, 10, cores=False),
+    Case("hc, DIABETES, 2,100,000 rows", partial(sampled, "diabetes", 2_100_000), climb, 10),
     Case("hc, ALARM, 10,000,000 rows", partial(sampled, "alarm", 10**7), climb, 0.5),
     Case(
         "hc, ALARM, 10,000,000 rows, order of the columns given",
@@ -79,7 +78,6 @@ CASES = (
     ),
     Case("default search, ALARM, 10,000,000 rows", partial(sampled, "alarm", 10**7), learned, 10),
 )
-WHOLE = Case("whole: hc, DIABETES, 2,100,000 rows", partial(sampled, "diabetes", 2_100_000), climb, 10)
 SMALL = (Case("hc, DIABETES, 20,000 rows", partial(sampled, "diabetes", 20_000), climb),)
 
 
@@ -101,16 +99,11 @@ def compare(case: Case) -> tuple[tuple[Any, ...], list[Target]]:
     )
     if (again.dag, again.score) != (found.dag, found.score):
         raise RuntimeError(f"{case.name}: the result must be the same every time")
-    alone = None
-    if case.cores:
-        alone, here = timed(partial(case.run, data, "cpu"))
-        progress(f"gpu: {case.name}: {alone:.3f} s on the cores")
-        if (here.dag, here.score) != (found.dag, found.score):
-            raise RuntimeError(f"{case.name}: GPU and cores must give the same graph and score")
-    elif scored(found, data) != found.score:
-        raise RuntimeError(f"{case.name}: GPU and cores must give the same score")
-    equal = "graph and score" if case.cores else "score of the graph"
-    row = case.name, found.dag.n_arcs, first, seconds, alone, alone and alone / seconds, equal
+    alone, here = timed(partial(case.run, data, "cpu"))
+    progress(f"gpu: {case.name}: {alone:.3f} s on the cores")
+    if (here.dag, here.score) != (found.dag, found.score):
+        raise RuntimeError(f"{case.name}: GPU and cores must give the same graph and score")
+    row = case.name, found.dag.n_arcs, first, seconds, alone, alone / seconds
     return row, [Target(f"{case.name}, GPU", "<=", case.target, seconds, "s")] if case.target else []
 
 
@@ -174,6 +167,7 @@ def kernels(network: str, rows: int) -> Table:
     """What each kernel does against what bounds it: additions to counts, or bytes of counts that are read."""
     import mapdag as md
     from mapdag.counts import Request
+    from mapdag.counts.device.choice import SHARED
     from mapdag.counts.device.devices import open_cuda
     from mapdag.counts.device.engine import DeviceEngine
     from mapdag.families import FamilyScores
@@ -197,7 +191,8 @@ def kernels(network: str, rows: int) -> Table:
         which, _ = there._choose(there._families(asked, counted), scores.terms)  # noqa: SLF001
         added, cells = len(plan.tables) * data.n_rows, 4 * plan.cells
         launches = gpu.launches(engine._rows[0], plan, counts)  # noqa: SLF001
-        way = "far" if (plan.ways == 1).all() else "near"
+        once = (plan.ways == SHARED).all() and len(plan.groups) <= len(plan.tables)  # otherwise parts of tables are far
+        way = "near" if once else "far"
         for kernel, amount, bound, run in (
             ("count", added, way, lambda: [launch() for launch in launches]),  # noqa: B023
             ("shapes", cells, "bytes", partial(gpu.begin_shapes, plan.families, counts)),
@@ -228,7 +223,7 @@ def measure(settings: Settings) -> tuple[list[Table], list[Target], Any]:
     rows, shared, targets, tables = [], [], [], []
     if not settings.quick:
         warm_up()
-    for case in SMALL if settings.quick else (*CASES, WHOLE):
+    for case in SMALL if settings.quick else CASES:
         if case.name.startswith(wanted or ("hc", "default")):
             row, found = compare(case)
             rows.append(row)
@@ -239,7 +234,7 @@ def measure(settings: Settings) -> tuple[list[Table], list[Target], Any]:
             row, found = together(network, size, cores=size < 100_000 or network == "alarm")
             shared.append(row)
             targets += found
-    columns = ("search", "arcs", "first s", "GPU s", "cores s", "times as fast", "equal")
+    columns = ("search", "arcs", "first s", "GPU s", "cores s", "times as fast")
     tables.append(Table("Whole searches", columns, tuple(rows), "Seconds include finding the order of the columns."))
     tables.append(
         Table("Objectives that share counts", ("what", "one s", "all s", "ratio", "cores, all s"), tuple(shared))

@@ -12,7 +12,9 @@ from tests import naive_networks as naive
 import mapdag as md
 from mapdag.errors import DataError, ParameterError
 from mapdag.networks import completion
-from mapdag.networks.gaps import codes_with_gaps, expect, fill, log_known
+from mapdag.networks.expectation import expected_counts
+from mapdag.networks.factors import Families
+from mapdag.networks.gaps import codes_with_gaps, expect, fill
 
 
 def with_holes(data, share, seed, weights=None):
@@ -80,25 +82,33 @@ def test_the_most_probable_completion_is_the_best_of_all(net, seed, share):
         assert naive.joint(tables, filled) == pytest.approx(best, rel=1e-9)
 
 
-def test_large_components_are_eliminated_and_say_the_same():
-    net = md.network("alarm")
-    data = with_holes(net.sample(60, seed=1), 0.9, seed=1)
+def raw_logs(net, codes):
+    """What the kernel says of rows, NaN where it leaves them to others."""
+    n_rows, tables = codes.shape[1], completion.flatten(net)
+    rows, out = np.ascontiguousarray(codes.T), np.empty((n_rows, 0, len(codes)), codes.dtype)
+    return completion.visit(completion.LOG, rows, np.ones(n_rows), 0, 0, tables, np.zeros(0), out)
+
+
+def chain(n):
+    """A network in which each node depends on the one before."""
+    nodes = [f"v{i}" for i in range(n)]
+    dag = md.DAG(nodes, list(itertools.pairwise(nodes)))
+    rows = np.cumsum(np.random.default_rng(n).random((40, n)) < 0.3, axis=1) % 3
+    return md.fit(dag, md.Dataset.from_codes(rows, names=nodes, levels=[3] * n))
+
+
+@pytest.mark.parametrize(("name", "share"), [("alarm", 0.9), ("insurance", 0.5), ("chain", 0.97)])
+def test_large_components_are_eliminated_and_say_the_same(name, share):
+    net = chain(90) if name == "chain" else md.network(name)
+    data = with_holes(net.sample(60, seed=1), share, seed=1)
     codes = codes_with_gaps(net, data)
-    raw = completion.visit(
-        completion.LOG,
-        np.ascontiguousarray(codes.T),
-        np.ones(60),
-        0,
-        0,
-        completion.flatten(net),
-        np.zeros(0),
-        np.empty((60, 0, 37), codes.dtype),
-    )
-    assert np.isnan(raw).any()  # else nothing is tried here
-    log = log_known(net, codes)
-    for i in (0, 1, 2):
-        known = {name: label for name, label in data.row(i).items() if label is not None}
-        assert log[i] == pytest.approx(net.log_probability(known), rel=1e-9)
+    assert np.isnan(raw_logs(net, codes)).any() == (name == "chain")  # it has more nodes than a word has bits
+    counts, log = expected_counts(Families(net), codes, data.known)
+    found = expect(net, codes)
+    assert found.log == pytest.approx(log, rel=1e-9)
+    for mine, other in zip(found.counts, counts, strict=True):
+        assert mine == pytest.approx(other, rel=1e-9, abs=1e-9)
+        assert mine.sum() == pytest.approx(60)  # each row counts once in each family
     best, drawn = fill(net, codes), fill(net, codes, draws=2, seed=1)
     for rows in (*best, *drawn):
         assert np.array_equal(rows[data.known], codes[data.known])
@@ -109,6 +119,22 @@ def test_large_components_are_eliminated_and_say_the_same():
         whole = md.Dataset(net.nodes, dict(net.levels), best[0][:, i : i + 1])
         asked = md.read({name: [levels[name]] for name in net.nodes}, like=net)
         assert net.log_likelihood(whole) == pytest.approx(net.log_likelihood(asked), rel=1e-9)
+
+
+@pytest.mark.parametrize("spread", [True, False])
+def test_draws_of_large_components_have_the_frequencies_of_the_distribution(spread):
+    net = md.network("insurance")
+    row = net.sample(1, seed=3).codes[:, 0].astype(int)
+    known = [net.nodes.index(node) for node in ("GoodStudent", "DrivHist", "ThisCarCost", "Cushioning")]
+    codes = np.array([[len(net.levels[node])] for node in net.nodes], dtype=np.uint8)
+    codes[known, 0] = row[known]
+    drawn = fill(net, codes, draws=4096, spread=spread, seed=5)[:, :, 0]
+    evidence = {net.nodes[i]: net.levels[net.nodes[i]][row[i]] for i in known}
+    for pair in (("Age", "SocioEcon"), ("Accident", "OtherCar"), ("MakeModel", "VehicleYear")):
+        expected = net.query(pair, evidence).values
+        found = np.zeros(expected.shape)
+        np.add.at(found, tuple(drawn[:, net.nodes.index(node)] for node in pair), 1 / len(drawn))
+        assert found == pytest.approx(expected, abs=0.03)
 
 
 @pytest.mark.parametrize("spread", [True, False])

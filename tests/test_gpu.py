@@ -130,3 +130,12 @@ def test_memory_is_free_again_after_an_error_and_at_the_end(gpu):
     del device, engine
     gc.collect()
     assert cupy.cuda.runtime.memGetInfo()[0] >= before - (1 << 20)
+
+
+def test_counts_that_grow_leave_no_room_behind(gpu):
+    from mapdag.counts.device.cuda import Cuda
+
+    device = Cuda()
+    for cells in range(1_000_000, 10_000_000, 250_000):
+        device.new_counts(cells)
+    assert device._pool.total_bytes() <= 4 * (1 << 24)

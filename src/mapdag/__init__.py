@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from mapdag.counts import Counter, CountTable
     from mapdag.crossvalidation import CrossValidation, cross_validate
     from mapdag.data import Check, Cuts, Dataset, Gaps, ScannedDataset, check, discretize, read, scan
+    from mapdag.explorer.doors import explore
     from mapdag.graphs import (
         CPDAG,
         DAG,
@@ -137,6 +138,7 @@ __all__ = [
     "eBIC",
     "errors",
     "evaluate",
+    "explore",
     "fNML",
     "fit",
     "fit_em",
@@ -177,6 +179,7 @@ _HOME = {
     "mapdag.counts": "CountTable Counter",
     "mapdag.crossvalidation": "CrossValidation cross_validate",
     "mapdag.data": "Check Cuts Dataset Gaps ScannedDataset check discretize read scan",
+    "mapdag.explorer.doors": "explore",
     "mapdag.graphs": "CPDAG DAG Comparison compare hamming meek_closure n_dags random_dag shd uniform_dag",
     "mapdag.io": "from_networkx from_pgmpy from_pyagrum read_arcs read_graph read_network write_graph write_network "
     "write_table",

@@ -291,6 +291,33 @@ def call_at(_context: Any, address: Any, *arguments: Any) -> Any:
     return types.none(types.int64, several(arguments)), generate
 
 
+def _without_owners(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    """Return an array that does not know who owns it, or a tuple of such arrays; what else there is stays as it is."""
+    if isinstance(kind, types.Array):
+        array = context.make_array(kind)(context, builder, value)
+        array.meminfo, array.parent = (each.type(None) for each in (array.meminfo, array.parent))
+        return array._getvalue()  # noqa: SLF001 - there is no other way to it
+    if isinstance(kind, types.BaseTuple):
+        kinds: Any = kind
+        for i, each in enumerate(kinds):
+            part = _without_owners(context, builder, each, builder.extract_value(value, i))
+            value = builder.insert_value(value, part, i)
+    return value
+
+
+@intrinsic
+def lend(_context: Any, state: Any = None) -> Any:
+    """Lend state to the kernels that an entry calls: its arrays, whose owners are not counted at every call any more.
+
+    The entry's caller has them, so that they live at least as long.
+    """
+
+    def generate(context: Any, builder: Any, _signature: Any, values: Any) -> Any:
+        return _without_owners(context, builder, state, values[0])
+
+    return state(state), generate
+
+
 @intrinsic
 def popcount(_context: Any, _word: Any = None) -> Any:
     """Number of set bits of a word: one instruction where the CPU has it, also in vectors."""

@@ -41,6 +41,8 @@ class Progress:
         Arcs of the current graph, families counted so far.
     seconds : float
         Since the start.
+    bound : float
+        What no graph can have more than, while a search proves it; otherwise not a number.
     """
 
     phase: str
@@ -50,6 +52,7 @@ class Progress:
     n_arcs: int
     families: int
     seconds: float
+    bound: float = math.nan
 
     def __str__(self) -> str:
         families = f"{self.families:,} families"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -207,16 +207,48 @@ def bootstrap(
     with shown(progress, lambda bar: bar.counter("resamples")) as tell:
         table = as_dataset(data, **reading)
         plan.check(table.names, [goal])
-        total = np.zeros((table.n_columns, table.n_columns), dtype=np.int64)
         job = _Resamples(table, goal, plan, seed, em)
-        most = tables_that_fit(table)
-        tasks = run_tasks(job, R, what="resample", threads=threads, most=most, cluster=cluster)
-        with closing(tasks) as found:
-            for done, (_, halves) in enumerate(found, 1):
-                total += halves
+        with closing(_grow(job, R, threads=threads, cluster=cluster)) as found:
+            for strengths in found:
                 if tell is not None:
-                    tell(done, R)
-    return Bootstrap(table.names, goal, R, total)
+                    tell(strengths.replicates, R)
+    return strengths
+
+
+def growing(
+    table: Dataset,
+    objective: Objective,
+    plan: Plan,
+    *,
+    R: int = 200,  # noqa: N803 - as there
+    threads: int | None = None,
+) -> Generator[Bootstrap, None, None]:
+    """Give what is known after each resample, for those who watch; the last one is what `bootstrap` returns.
+
+    Close it to leave early.
+
+    Parameters
+    ----------
+    table : Dataset
+    objective : Objective
+    plan : Plan
+        How to learn from each, and the seed.
+    R, threads
+        As in `bootstrap`.
+    """
+    check_whole("R", R, least=1)
+    plan.check(table.names, [objective])
+    return _grow(_Resamples(table, objective, plan, plan.options.seed, em=False), R, threads=threads)
+
+
+def _grow(job: _Resamples, size: int, *, threads: int | None, cluster: Any = None) -> Generator[Bootstrap, None, None]:
+    total = np.zeros((job.data.n_columns, job.data.n_columns), dtype=np.int64)
+    most = tables_that_fit(job.data)
+    tasks = run_tasks(job, size, what="resample", threads=threads, most=most, cluster=cluster)
+    with closing(tasks) as found:
+        for done, (_, halves) in enumerate(found, 1):
+            total += halves
+            yield Bootstrap(job.data.names, job.objective, done, total.copy())
 
 
 def resample(data: Dataset, stream: np.random.SeedSequence) -> Dataset:

@@ -11,7 +11,19 @@ from typing import Annotated, NoReturn
 import typer
 
 import mapdag
-from mapdag.cli import cache, check, diagnosis, imputation, networks, predictions, searches, study, theory, views
+from mapdag.cli import (
+    cache,
+    check,
+    diagnosis,
+    explore,
+    imputation,
+    networks,
+    predictions,
+    searches,
+    study,
+    theory,
+    views,
+)
 from mapdag.cli.messages import Explained, Warnings, in_flags
 from mapdag.errors import MapdagError, MapdagWarning
 
@@ -40,7 +52,7 @@ def _root(
     del version
 
 
-for module in (check, searches, networks, predictions, imputation, views, diagnosis, theory, cache):
+for module in (check, searches, networks, predictions, imputation, views, explore, diagnosis, theory, cache):
     for command in module.COMMANDS:
         app.command(command.__name__, cls=Explained)(command)
 app.add_typer(study.app, name="study")

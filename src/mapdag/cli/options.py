@@ -166,13 +166,15 @@ def table_options(  # noqa: PLR0917 - typer calls it by keyword
     """Make the function that reads the table a command works on."""
     if levels is not None and like is not None:
         raise MapdagError("--levels and --like both declare levels: give one of them")
+    from mapdag.data.options import ways_from
+
     options: ReadingOptions = {
         "levels": levels,
         "codes": codes,
         "missing": missing,  # type: ignore[typeddict-item]  # checked there
         "missing_values": missing_value,
         "drop": drop,
-        "discretize": _methods(discretize),
+        "discretize": ways_from(discretize),
         "weights": weights,
         "max_levels": max_levels,
         "separator": separator,
@@ -181,25 +183,6 @@ def table_options(  # noqa: PLR0917 - typer calls it by keyword
     from mapdag.data.content import is_pipe
 
     return ReadTable(Path(data).read_bytes() if is_pipe(data) else data, like, options, scan)
-
-
-def _methods(given: list[str]) -> Any:
-    """One method for all continuous columns, ways for single ones, or both."""
-    by_column = {name: _way(way) for name, _, way in (item.rpartition("=") for item in given if "=" in item)}
-    general = [item for item in given if "=" not in item]
-    if len(general) > 1:
-        raise MapdagError("--discretize takes one method for all columns, and COLUMN=METHOD for single ones")
-    if not by_column:
-        return general[0] if general else None
-    return {"*": general[0], **by_column} if general else by_column
-
-
-def _way(text: str) -> str | list[float]:
-    """Cut points if that is what is written, else the name of a method."""
-    try:
-        return [float(point) for point in text.split(",")]
-    except ValueError:
-        return text
 
 
 def search_options(  # noqa: PLR0917 - same

@@ -123,6 +123,7 @@ class Engine(ABC):
 ENGINES: dict[str, str | Callable[[Dataset], Engine]] = {
     "cores": "mapdag.counts.cores:Counter",
     "blocks": "mapdag.counts.summed:BlocksEngine",
+    "expected": "mapdag.counts.expected:ExpectedEngine",
 }
 
 

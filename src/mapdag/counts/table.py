@@ -132,6 +132,11 @@ class CountTable:
         sums: NDArray[np.int64] = np.add.reduceat(self.counts, self.offsets[:-1])
         return sums
 
+    def with_totals(self, n_ij: NDArray[np.float64]) -> CountTable:
+        """Give the counts of the configurations, where these were counted for themselves."""
+        self.__dict__["n_ij"] = n_ij
+        return self
+
     @property
     def total(self) -> float:
         """Rows in the table, or the sum of their weights."""

@@ -1,4 +1,4 @@
-"""The options of `read`, for all functions that take a table."""
+"""The options of `read`, for all functions that take a table, and for those who are given them as texts."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from mapdag.data.discretization import Discretization
+
+
+from mapdag.errors import MapdagError
 
 
 class ReadingOptions(TypedDict, total=False):
@@ -36,3 +39,26 @@ def split_options(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str,
     """
     reading = {name: value for name, value in options.items() if name in ReadingOptions.__annotations__}
     return reading, {name: value for name, value in options.items() if name not in reading}
+
+
+def ways_from(given: Sequence[str]) -> Any:
+    """Read how to cut columns from texts: one method for all continuous columns, ways for single ones, or both.
+
+    >>> ways_from(["quantile", "age=18,65"])
+    {'*': 'quantile', 'age': [18.0, 65.0]}
+    """
+    by_column = {name: _way(way) for name, _, way in (item.rpartition("=") for item in given if "=" in item)}
+    general = [item for item in given if "=" not in item]
+    if len(general) > 1:
+        raise MapdagError("--discretize takes one method for all columns, and COLUMN=METHOD for single ones")
+    if not by_column:
+        return general[0] if general else None
+    return {"*": general[0], **by_column} if general else by_column
+
+
+def _way(text: str) -> str | list[float]:
+    """Cut points if that is what is written, else the name of a method."""
+    try:
+        return [float(point) for point in text.split(",")]
+    except ValueError:
+        return text

@@ -2,8 +2,9 @@
 
 Where all nodes are columns, each is known or missing. Given what is known, the missing nodes of a row fall apart into
 components, two being joined where they are members of one family; most have a few nodes. All levels of a component are
-gone through one after the other, so a row takes a microsecond or so. Where a component has too many, the row is left to
-`mapdag.networks.expectation`, which eliminates nodes.
+gone through one after the other, so a row takes a microsecond or so. Where there are more than `LISTED`, its nodes are
+eliminated (`mapdag.networks.buckets`); where even that takes tables that are too large, the row is left to
+`mapdag.networks.expectation`, which has more room.
 """
 
 from __future__ import annotations
@@ -14,12 +15,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from mapdag.kernels import Floats, Ints, entry, inner, mix, new_floats, new_ints, no_ints
+from mapdag.networks.buckets import ENTRIES, NODES, Buckets, arrange, collect, decide, distribute, new_buckets
 
 if TYPE_CHECKING:
     from mapdag.networks.network import BayesianNetwork
 
-MOST = 1 << 14
+LISTED = 1 << 8
 """Joint levels of a component that are gone through."""
+
+MOST = 1 << 10
+"""Those that anybody may ask for."""
+
+BEYOND = 1 << 40  # more than anybody counts
 
 LOG, COUNT, BEST, DRAW, SPREAD = range(5)
 """What is wanted of a row besides its log-probability: nothing; expected counts; the most probable levels; draws that
@@ -55,7 +62,8 @@ class Component(NamedTuple):
     digits: Ints  # (nodes,) the levels that the nodes have now
     places: Ints  # (nodes,) where each family is in the tables now
     products: Floats  # (nodes,) up to each node, of the families that are known by then; or sums
-    weights: Floats  # (MOST,) of all joint levels, the last node's changing fastest
+    weights: Floats  # of all joint levels, the last node's changing fastest
+    room: Buckets  # to eliminate it, where these are too many
 
 
 def flatten(network: BayesianNetwork) -> Tables:
@@ -83,7 +91,7 @@ def flatten(network: BayesianNetwork) -> Tables:
 
 
 @inner
-def _put_in(row: Any, tables: Tables, gaps: Ints, places: Ints) -> None:
+def put_in(row: Any, tables: Tables, gaps: Ints, places: Ints) -> None:
     """Find how many members of each family a row lacks, and where in the tables it is, levels it lacks being 0."""
     begin = 0
     for family in range(len(tables.cards)):
@@ -98,8 +106,8 @@ def _put_in(row: Any, tables: Tables, gaps: Ints, places: Ints) -> None:
 
 
 @inner
-def _gather(first: int, row: Any, tables: Tables, found: Ints, mark: int, part: Component) -> tuple[int, int]:
-    """Find the component of a missing node: how many nodes and joint levels it has; `MOST` + 1 are too many."""
+def gather(first: int, row: Any, tables: Tables, found: Ints, mark: int, part: Component) -> tuple[int, int]:
+    """Find the component of a missing node: how many nodes and joint levels it has."""
     n = len(tables.cards)
     part.nodes[0], part.depths[first], found[first] = first, 0, mark
     size, n_families, total, at = 1, 0, tables.cards[first], 0
@@ -119,7 +127,7 @@ def _gather(first: int, row: Any, tables: Tables, found: Ints, mark: int, part: 
                     found[member] = mark
                     part.nodes[size], part.depths[member] = member, size
                     size += 1
-                    total = min(total * tables.cards[member], MOST + 1)
+                    total = min(total * tables.cards[member], BEYOND)
     _order(size, n_families, row, tables, part)
     return size, total
 
@@ -163,7 +171,7 @@ def _advance(size: int, tables: Tables, part: Component) -> int:
 
 
 @inner
-def _weigh(size: int, total: int, tables: Tables, part: Component) -> float:
+def weigh(size: int, total: int, tables: Tables, part: Component) -> float:
     """Find the weights of all joint levels of a component; returns their sum."""
     products, ends, families, places = part.products, part.ends, part.families, part.places
     whole, changed = 0.0, 0
@@ -203,7 +211,7 @@ def _count(size: int, total: int, share: float, tables: Tables, part: Component,
 
 
 @inner
-def _decode(level: int, size: int, tables: Tables, part: Component, out: Any) -> None:
+def decode(level: int, size: int, tables: Tables, part: Component, out: Any) -> None:
     """Write the levels of a component's nodes."""
     for i in range(size - 1, -1, -1):
         node = part.nodes[i]
@@ -243,20 +251,123 @@ def _uniform(word: Any) -> float:
 
 
 @inner
-def _fill(task: int, size: int, total: int, whole: float, word: Any, tables: Tables, part: Component, out: Any) -> None:
-    """Write what a component holds into the rows of `out`."""
-    times = len(out)
+def share_of(task: int, draw: int, times: int, word: Any) -> float:
+    """Return at which share of all weights a draw is."""
+    share = _uniform(word + np.uint64(2 + draw))
+    if task != SPREAD:
+        return share
     turn, first = mix(word) | np.uint64(1), mix(word + np.uint64(1))
-    for d in range(times):
+    stratum = (np.uint64(draw) * turn + first) & np.uint64(times - 1)
+    return (np.float64(stratum) + share) / times
+
+
+@inner
+def _fill(task: int, size: int, total: int, whole: float, word: Any, tables: Tables, part: Component, out: Any) -> None:
+    """Write what a component holds, all its joint levels being listed, into the rows of `out`."""
+    for d in range(len(out)):
         if task == BEST:
             level = _best(total, part.weights)
         else:
-            share = _uniform(word + np.uint64(2 + d))
-            if task == SPREAD:
-                stratum = (np.uint64(d) * turn + first) & np.uint64(times - 1)
-                share = (np.float64(stratum) + share) / times
-            level = _at(share, total, whole, part.weights)
-        _decode(level, size, tables, part, out[d])
+            level = _at(share_of(task, d, len(out), word), total, whole, part.weights)
+        decode(level, size, tables, part, out[d])
+
+
+@inner
+def _fill_back(task: int, size: int, word: Any, tables: Tables, part: Component, room: Buckets, out: Any) -> None:
+    """Write what a component holds, its nodes being eliminated, into the rows of `out`."""
+    how = 0 if task == BEST else 1 if task == SPREAD else 2
+    for d in range(len(out)):
+        decide(how, size, share_of(task, d, len(out), word), mix(word + np.uint64(2 + d)), tables, part, room)
+        for i in range(size):
+            out[d, part.nodes[i]] = part.digits[i]
+
+
+@inner
+def _settle(
+    task: int,
+    size: int,
+    total: int,
+    weight: float,
+    word: Any,
+    row: Any,
+    tables: Tables,
+    part: Component,
+    counts: Floats,
+    out: Any,
+) -> float:
+    """Do the task for one component, which is not too large; returns its log-probability."""
+    if total <= LISTED:
+        whole = weigh(size, total, tables, part)
+        if task == COUNT and whole > 0:
+            _count(size, total, weight / whole, tables, part, counts)
+        elif task >= BEST:
+            _fill(task, size, total, whole, word, tables, part, out)
+        return math.log(whole) if whole > 0 else -np.inf
+    room = part.room
+    arrange(size, row, tables, part, room)
+    log = collect(False, size, row, tables, part, room)
+    if np.isneginf(log):
+        return log
+    if task == COUNT:
+        distribute(size, weight, row, tables, part, room, counts)
+    elif task >= BEST:
+        if task == BEST:
+            collect(True, size, row, tables, part, room)
+        _fill_back(task, size, word, tables, part, room, out)
+    return log
+
+
+@inner
+def new_component(n: int, most: int) -> Component:
+    """Return room for the components of a network with n nodes, so many joint levels of which are listed."""
+    return Component(
+        new_ints(n),
+        new_ints(n),
+        new_ints(n),
+        new_ints(n),
+        new_ints(n),
+        new_ints(n + 1),
+        no_ints(n),
+        new_ints(n),
+        new_floats(n),
+        new_floats(most),
+        new_buckets(n),
+    )
+
+
+@inner
+def _log_of_known(gaps: Ints, places: Ints, tables: Tables) -> float:
+    """Return the log of the product of all families that a row has whole."""
+    product, log = 1.0, 0.0
+    for family in range(len(gaps)):
+        if gaps[family] == 0:
+            product *= tables.probabilities[places[family]]
+            if product < _SMALL:
+                log += math.log(product) if product > 0 else -np.inf
+                product = 1.0
+    return log + math.log(product)
+
+
+@inner
+def mark_large(row: Any, tables: Tables, found: Ints, mark: int, part: Component) -> int:
+    """Look whether all components of a row can be eliminated; returns the last mark made, negative where they cannot.
+
+    Before anything is done about them: a row is counted whole, here or elsewhere.
+    """
+    levels, missing = 1, 0
+    for node in range(len(tables.cards)):
+        if np.int64(row[node]) == tables.cards[node]:
+            levels, missing = min(levels * tables.cards[node], BEYOND), missing + 1
+    if missing <= NODES and levels * 2 * missing <= ENTRIES:
+        return mark
+    begun = mark
+    for node in range(len(tables.cards)):
+        if np.int64(row[node]) == tables.cards[node] and found[node] <= begun:
+            mark += 1
+            size, total = gather(node, row, tables, found, mark, part)
+            if total > LISTED and not arrange(size, row, tables, part, part.room):
+                return -mark
+    return mark
 
 
 @entry
@@ -282,48 +393,26 @@ def visit(
         Gets the rows without gaps, but for those that have none or too large ones.
     """
     n = len(tables.cards)
-    part = Component(
-        new_ints(n),
-        new_ints(n),
-        new_ints(n),
-        new_ints(n),
-        new_ints(n),
-        new_ints(n + 1),
-        no_ints(n),
-        new_ints(n),
-        new_floats(n),
-        new_floats(MOST),
-    )
+    part = new_component(n, LISTED)
     gaps, found, logs = new_ints(n), no_ints(2 * n), new_floats(len(rows))
     mark = 0
     for r in range(len(rows)):
         row = rows[r]
-        _put_in(row, tables, gaps, part.places)
-        product, log = 1.0, 0.0
-        for family in range(n):
-            if gaps[family] == 0:
-                product *= tables.probabilities[part.places[family]]
-                if product < _SMALL:
-                    log += math.log(product) if product > 0 else -np.inf
-                    product = 1.0
-        begun, is_large = mark, False
+        put_in(row, tables, gaps, part.places)
+        mark = mark_large(row, tables, found, mark, part)
+        if mark < 0:
+            mark, logs[r] = -mark, np.nan
+            continue
+        log, begun = _log_of_known(gaps, part.places, tables), mark
         for node in range(n):
-            if np.int64(row[node]) < tables.cards[node] or found[node] > begun or is_large:
+            if np.int64(row[node]) < tables.cards[node] or found[node] > begun:
                 continue
             mark += 1
-            size, total = _gather(node, row, tables, found, mark, part)
-            if total > MOST:
-                is_large = True
-                continue
-            whole = _weigh(size, total, tables, part)
-            log += math.log(whole) if whole > 0 else -np.inf
-            if task == COUNT and whole > 0:
-                _count(size, total, weights[r] / whole, tables, part, counts)
-            elif task >= BEST:
-                word = mix(np.uint64(key) ^ mix(np.uint64(first + r) * np.uint64(n) + np.uint64(node)))
-                _fill(task, size, total, whole, word, tables, part, out[r])
-        logs[r] = np.nan if is_large else log + math.log(product)
-        if task == COUNT and not is_large:
+            size, total = gather(node, row, tables, found, mark, part)
+            word = mix(np.uint64(key) ^ mix(np.uint64(first + r) * np.uint64(n) + np.uint64(node)))
+            log += _settle(task, size, total, weights[r], word, row, tables, part, counts, out[r])
+        logs[r] = log
+        if task == COUNT:
             for family in range(n):
                 if gaps[family] == 0:
                     counts[part.places[family]] += weights[r]

@@ -11,6 +11,7 @@ from mapdag.checks import check_positive
 from mapdag.data import ReadingOptions
 from mapdag.errors import NetworkError, ParameterError
 from mapdag.graphs.dag import check_dag
+from mapdag.networks.completed import Completed
 from mapdag.networks.cpts import Floats, check_size, configuration_text
 from mapdag.networks.inputs import cell_numbers, needed_columns
 from mapdag.networks.network import BayesianNetwork
@@ -145,6 +146,8 @@ def _check_options(alpha: float, method: str, unobserved: str) -> None:
 
 def count_cells(data: Dataset, family: list[str]) -> Floats:
     """Count the rows of every cell of a family: one axis per member, in this order."""
+    if isinstance(data, Completed):
+        return data.expected(family)
     cards = [len(data.levels[name]) for name in family]
     counts: NDArray[Any] = data.select(family).sum(_count_cells, cards, data.weights)
     return counts.astype(np.float64).reshape(cards)

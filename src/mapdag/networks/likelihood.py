@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mapdag.data import ScannedDataset
+from mapdag.networks.completed import Completed
 from mapdag.networks.inputs import cell_numbers, matched_codes, needed_columns
 
 if TYPE_CHECKING:
@@ -31,8 +32,19 @@ def log_likelihood(network: BayesianNetwork, data: Any) -> float:
     table = needed_columns(data, network.nodes, network)
     if isinstance(table, ScannedDataset):
         return math.fsum(log_likelihood(network, part) for part in table.parts())
+    if isinstance(table, Completed):
+        return _expected_log_likelihood(network, table)
     rows = log_by_row(network, table)
     return float(rows.sum() if table.weights is None else (rows * table.weights).sum())
+
+
+def _expected_log_likelihood(network: BayesianNetwork, table: Completed) -> float:
+    """Return the expected log-probability of completed rows; cells that are not expected count nothing."""
+    total = 0.0
+    for node in network.nodes:
+        counts = table.expected([*network.parents(node), node])
+        total += float((counts[counts > 0] * _log(network.cpts[node])[counts > 0]).sum())
+    return total
 
 
 def log_by_row(network: BayesianNetwork, data: Any) -> Floats:

@@ -72,12 +72,13 @@ class Arrow:
 
 @dataclass(frozen=True)
 class Drawing:
-    """All there is to draw."""
+    """All there is to draw; in layers, or by forces."""
 
     width: float
     height: float
     boxes: tuple[Box, ...]
     lines: tuple[Arrow, ...] = field(repr=False)
+    layered: bool = True
 
 
 def thickness(strength: float) -> float:
@@ -127,7 +128,7 @@ def compose(
     )
     if not layered:
         straight = tuple(_straight(link, boxes[index[link.start]], boxes[index[link.end]]) for link in links)
-        return Drawing(arranged.width, arranged.height, boxes, straight)
+        return Drawing(arranged.width, arranged.height, boxes, straight, layered=False)
     ends = _ports(boxes, downwards, arranged.routes)
     lines = tuple(
         _line(link, [top, *route, bottom], upwards=index[link.start] != ab[0])

@@ -12,7 +12,7 @@ from mapdag.plots.drawing import Drawing, Link, compose
 from mapdag.report.html import Content, Html, tag
 from mapdag.report.page import Section, page, write_page
 from mapdag.report.parts import Heading, Sortable, figures, how_it_was_made, table
-from mapdag.report.viewer import GRAPH_SCRIPTS, WINDOW, View, viewer
+from mapdag.report.viewer import WINDOW, View, viewer
 from mapdag.wording import plural
 
 Status = Literal["agreeing", "missing", "extra", "reversed", "differing"]
@@ -107,7 +107,7 @@ def comparison_page(a: DAG, b: DAG, *, names: tuple[str, str] = ("A", "B"), comm
         subtitle=f"{plural(len(a.nodes), 'node')}; A, the target, has {plural(a.n_arcs, 'arc')}, B has {b.n_arcs:,}",
         lead=_figures(a, b),
         data={"nodes": [_ComparedNode(name, b.parents(name), a.parents(name)) for name in a.nodes], "arcs": found},
-        scripts=("tables", *GRAPH_SCRIPTS),
+        scripts=("tables", "viewer"),
     )
 
 

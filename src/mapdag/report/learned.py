@@ -29,7 +29,7 @@ from mapdag.report.parts import (
     table,
     warning,
 )
-from mapdag.report.viewer import GRAPH_SCRIPTS, WINDOW, View, viewer
+from mapdag.report.viewer import WINDOW, View, viewer
 from mapdag.report.whatif import make_plan, what_if
 from mapdag.wording import plural
 
@@ -118,7 +118,7 @@ def result_page(
         ],
         lead=_figures(result),
         data={"nodes": node_facts(result.data, known, tables), "arcs": joined, "trace": moves, "plan": plan},
-        scripts=("tables", *GRAPH_SCRIPTS, "cpts", "junction", "samples", "whatif", "trace"),
+        scripts=("tables", "viewer", "whatif", "trace"),
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -48,7 +49,7 @@ def page(
     data : JSON value or dataclasses, optional
         What the scripts find as `data`.
     scripts : sequence of str
-        Names of files in ``assets``, in the order in which they run.
+        Names of modules in ``assets``; what they import comes before them.
 
     Examples
     --------
@@ -56,9 +57,7 @@ def page(
     >>> "<title>A &lt; B</title>" in text
     True
     """
-    program = Html(
-        '"use strict";(() => {\n' + "\n".join(asset(f"{name}.js") for name in ("base", *scripts)) + "})();\n"
-    )
+    program = Html('"use strict";(() => {\n' + bundle(("base", *scripts)) + "})();\n")
     head = [
         tag("meta", charset="utf-8"),
         tag("meta", http_equiv="Content-Security-Policy", content=_policy(program)),
@@ -91,6 +90,34 @@ def write_page(path: str | os.PathLike[str], text: str) -> None:
 def asset(name: str) -> str:
     """Return the text of a file that comes with the package."""
     return files("mapdag.report").joinpath("assets").joinpath(name).read_text(encoding="utf-8")
+
+
+def bundle(names: Sequence[str]) -> str:
+    """Join modules and what they import into one script: each once, after those that it needs.
+
+    All share one scope, so the names that modules declare at their top must differ. An import is one line of the form
+    ``import { a, b } from "./module.js";``, and exports stand before what they export.
+
+    >>> text = bundle(["network", "arrows"])
+    >>> "import " in text or "export " in text
+    False
+    """
+    found: dict[str, str] = {}
+
+    def add(name: str) -> None:
+        if name not in found:
+            text = asset(f"{name}.js")
+            for needed in _IMPORT.findall(text):
+                add(needed)
+            found[name] = _EXPORT.sub("", _IMPORT.sub("", text))
+
+    for name in names:
+        add(name)
+    return "\n".join(found.values())
+
+
+_IMPORT = re.compile(r'^import \{[^}]*\} from "\./([\w-]+)\.js";\n', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=const |function |async )", re.MULTILINE)
 
 
 def _section(section: Section) -> Html:

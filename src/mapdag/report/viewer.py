@@ -1,4 +1,4 @@
-"""The viewer of a graph: toolbar, picture, key. What it does is in ``assets``, in the files of `GRAPH_SCRIPTS`."""
+"""The viewer of a graph: toolbar, picture, key. What it does is in ``assets/viewer.js``."""
 
 from __future__ import annotations
 
@@ -11,9 +11,6 @@ from mapdag.report.html import MINUS, Content, Html, join, tag
 if TYPE_CHECKING:
     from mapdag.plots.drawing import Drawing
 
-
-GRAPH_SCRIPTS = ("details", "camera", "graph", "find", "layers", "neighbourhood", "minimap", "start")
-"""Files in ``assets`` that a page with a viewer needs."""
 
 WINDOW = (1230.0, 720.0)
 """Width and height of the picture in the window of a usual screen, for the layout."""

@@ -126,8 +126,10 @@ class Cuda(Device):
         """Make room for so many counts, all zero; the room of earlier ones is used for it."""
         with self._memory():
             if self._counts is None or len(self._counts) < cells:
-                self._counts = None  # so that its room can be used
-                self._counts = self._cupy.empty(cells, dtype=np.uint32)
+                # The pool would keep the room of each that was too small, for nothing larger can use it.
+                self._counts = None
+                self._pool.free_all_blocks()
+                self._counts = self._cupy.empty(max(1 << (cells - 1).bit_length(), 1), dtype=np.uint32)
         found = self._counts[:cells]
         found.fill(0)
         return found

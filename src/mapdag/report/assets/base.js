@@ -1,23 +1,5 @@
-// What all scripts of a page share. Names from the data only ever become text nodes: nothing here parses HTML.
-const data = JSON.parse(document.getElementById("page-data").textContent);
-
-/** Make an element: make("p", {class: "x"}, "text", otherElement). */
-function make(name, attributes, ...content) {
-  const element = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes || {})) {
-    if (typeof value === "function") element.addEventListener(key, value);
-    else if (value !== null && value !== undefined && value !== false) element.setAttribute(key, value === true ? "" : value);
-  }
-  element.append(...content.flat(Infinity).filter((each) => each !== null && each !== undefined));
-  return element;
-}
-
-/** A number for people: thousands apart, a proper minus sign. */
-function figure(value, digits = 2) {
-  if (value === null) return "∞";
-  const text = value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
-  return text.replace("-", "−");
-}
+// What every page of a report has: its data, and buttons that copy.
+export const data = JSON.parse(document.getElementById("page-data").textContent);
 
 for (const button of document.querySelectorAll("[data-copies]")) {
   button.addEventListener("click", async () => {

@@ -1,26 +1,15 @@
-// The picture and how it is looked at: elements and boxes of the nodes, and a camera that moves over them.
-const frame = document.getElementById("frame");
-const svg = frame.querySelector("svg");
-const panel = document.getElementById("details");
-const nodes = [...svg.querySelectorAll(".node")];
-const arcs = [...svg.querySelectorAll(".arc")];
+// A camera that moves over a picture: wheel, pointers, buttons and keys; whoever wants to know of its moves is told.
 
-/** Where each node is: centre and size of its box. The neighbourhood view moves them. */
-const boxes = nodes.map((element) => {
-  const rect = element.querySelector("rect"), [x, y, w, h] = ["x", "y", "width", "height"].map((key) => +rect.getAttribute(key));
-  return { x: x + w / 2, y: y + h / 2, w, h };
-});
+const SMALL = 0.6, FAR = 0.3; // below these scales labels fill their boxes, and cannot be read
+const MOST = 4;
 
-/** Say something in a line at the edge of the graph, for everybody; nothing clears it. */
-function say(text) {
-  document.getElementById("said").textContent = text;
-}
-
-const camera = (() => {
+/**
+ * Look at the picture in a frame. `picture` has the frame, the svg in it, and `size`, the width and height of the drawing;
+ * `panel` may cover a part of it, and `buttons` have what they do as `data-zoom`.
+ */
+export function makeCamera({ frame, svg, size }, panel, buttons) {
   const layer = svg.querySelector(".view");
-  const SMALL = 0.6, FAR = 0.3; // below these scales labels fill their boxes, and cannot be read
-  const MOST = 4;
-  const whole = { x: 0, y: 0, w: +frame.dataset.width, h: +frame.dataset.height };
+  const whole = { x: 0, y: 0, ...size };
   const watchers = [];
   let extent = whole, x = 0, y = 0, k = 1, least = 0.02;
 
@@ -35,7 +24,7 @@ const camera = (() => {
   /** What of the picture the panel leaves free: it is beside it, or, in narrow windows, below. */
   function free() {
     const w = svg.clientWidth, h = svg.clientHeight;
-    return [panel.hidden || panel.offsetWidth > 0.8 * w ? w : w - panel.offsetWidth - 16, h];
+    return [!panel || panel.hidden || panel.offsetWidth > 0.8 * w ? w : w - panel.offsetWidth - 16, h];
   }
   function fit() {
     const [w, h] = extent === whole ? [svg.clientWidth, svg.clientHeight] : free();
@@ -68,6 +57,10 @@ const camera = (() => {
   function show(part = whole) {
     extent = part;
     fit();
+  }
+  /** The drawing has another size from now on. */
+  function resize(w, h) {
+    Object.assign(whole, { w, h });
   }
   /** The part of the drawing that is in view. */
   const view = () => ({ x: -x / k, y: -y / k, w: svg.clientWidth / k, h: svg.clientHeight / k });
@@ -109,12 +102,14 @@ const camera = (() => {
   for (const kind of ["pointerup", "pointercancel"]) {
     window.addEventListener(kind, (event) => { held.delete(event.pointerId); frame.classList.remove("moving"); });
   }
-  const buttons = {
+  const acts = {
     in: () => zoom(1.35), out: () => zoom(1 / 1.35), fit,
     full: () => (document.fullscreenElement ? document.exitFullscreen() : frame.parentElement.requestFullscreen()),
   };
-  for (const button of document.querySelectorAll("[data-zoom]")) button.addEventListener("click", buttons[button.dataset.zoom]);
-  if (!document.fullscreenEnabled) document.querySelector("[data-zoom=full]").remove();
+  for (const button of buttons) {
+    button.addEventListener("click", acts[button.dataset.zoom]);
+    if (button.dataset.zoom === "full" && !document.fullscreenEnabled) button.remove();
+  }
   const keys = {
     "+": () => zoom(1.25), "=": () => zoom(1.25), "-": () => zoom(0.8), "0": fit,
     ArrowLeft: () => move(60, 0), ArrowRight: () => move(-60, 0), ArrowUp: () => move(0, 60), ArrowDown: () => move(0, -60),
@@ -125,9 +120,9 @@ const camera = (() => {
     keys[event.key]();
   });
   return {
-    fit, centre, move, show, view, spot, whole, watchers, free,
+    fit, centre, move, show, resize, view, spot, whole, watchers, free,
     get scale() { return k; },
     get dragged() { return moved > 4; },
     get far() { return k < FAR; },
   };
-})();
+}

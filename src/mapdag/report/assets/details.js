@@ -1,36 +1,11 @@
-// What is known of a node or an arc, as elements: for the card beside the pointer and for the panel of a chosen node.
-// Nodes go by their places, in the data and in the picture alike.
-const places = new Map(data.nodes.map((node, i) => [node.name, i]));
-const place = (node) => places.get(node);
-for (const arc of data.arcs) Object.assign(arc, { start: place(arc.start), end: place(arc.end) });
-for (const node of data.nodes) node.parents = node.parents.map(place);
-const children = data.nodes.map(() => []);
-data.nodes.forEach((node, i) => node.parents.forEach((parent) => children[parent].push(i)));
-const name = (i) => data.nodes[i].name;
+// What a report tells of a node or an arc, as elements: for the card beside the pointer and for the panel of a chosen node.
+import { facts, figure, make } from "./elements.js";
 
-/** What other scripts add: functions of a node that return elements, for its card and for its panel. */
-const extras = { card: [], panel: [] };
+const JOINTS = { "->": "→", "<-": "←", "--": "—", "": "not joined" };
 
-/** Parents, children, and the children's other parents. */
-function blanket(i) {
-  const parents = new Set(data.nodes[i].parents);
-  const kids = new Set(children[i]);
-  const spouses = new Set();
-  for (const kid of kids) {
-    for (const other of data.nodes[kid].parents) {
-      if (other !== i && !parents.has(other) && !kids.has(other)) spouses.add(other);
-    }
-  }
-  return { parent: [...parents], child: [...kids], spouse: [...spouses] };
-}
-
-function facts(rows) {
-  return make("dl", { class: "facts" }, rows.filter(Boolean).map(([key, value]) => [make("dt", {}, key), make("dd", {}, value)]));
-}
-
-/** Everything about a node: `where` is "card" or "panel". */
-function describeNode(i, where) {
-  const node = data.nodes[i];
+/** Everything about a node; `more` are functions of a node that return elements. */
+export function describeNode({ nodes, name }, i, more) {
+  const node = nodes[i];
   const list = (names) => names.join(", ") || "none";
   const known = node.table
     ? [
@@ -39,14 +14,12 @@ function describeNode(i, where) {
       ["levels", figure(node.r, 0)],
     ]
     : [["parents in A", list(node.target)], ["parents in B", list(node.parents.map(name))]];
-  return [make("h3", {}, node.name), facts(known), extras[where].map((extra) => extra(i))];
+  return [make("h3", {}, node.name), facts(known), more.map((extra) => extra(i))];
 }
 
-const JOINTS = { "->": "→", "<-": "←", "--": "—", "": "not joined" };
-
 /** Everything about an arc. */
-function describeArc(k, view) {
-  const { start, end, arcs, classes, reversible, loss, strength, direction } = data.arcs[k];
+export function describeArc({ arcs: all, name }, k, view) {
+  const { start, end, arcs, classes, reversible, loss, strength, direction } = all[k];
   if (arcs) {
     const joint = view === "class" ? classes : arcs;
     return [make("h3", {}, `${name(start)} … ${name(end)}`), facts([["verdict", joint.status], ["in A", JOINTS[joint.in_a]], ["in B", JOINTS[joint.in_b]]])];

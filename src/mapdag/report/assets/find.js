@@ -1,12 +1,15 @@
 // Finding a node by its name while it is typed: a list of matches, or word that there are none.
-{
-  const field = document.getElementById("find");
-  const list = document.getElementById("matches");
-  const MOST = 10;
-  const names = data.nodes.map((node) => node.name.toLowerCase());
+import { figure, make } from "./elements.js";
+
+const MATCHES = 10; // the most that are listed
+
+/** Let a field with a list below find nodes; `names()` are those of all, `goTo(i)` goes to one, `say` tells all. */
+export function makeFinder({ field, list, names: all, goTo, say }) {
+  let names = [];
   let found = [], active = 0;
 
   function look() {
+    names = all().map((each) => each.toLowerCase());
     const wanted = field.value.trim().toLowerCase();
     // Whole names first, then beginnings, then the rest, each in the order of the data.
     const rank = (text) => (text === wanted ? 0 : text.startsWith(wanted) ? 1 : text.includes(wanted) ? 2 : 3);
@@ -19,9 +22,9 @@
     list.hidden = !open;
     field.setAttribute("aria-expanded", String(open && found.length > 0));
     if (!open) return;
-    const options = found.slice(0, MOST).map((i, k) => make("li", {
-      role: "option", id: `match-${k}`, "aria-selected": String(k === active), title: name(i), pointerdown: (event) => { event.preventDefault(); go(i); },
-    }, name(i)));
+    const options = found.slice(0, MATCHES).map((i, k) => make("li", {
+      role: "option", id: `match-${k}`, "aria-selected": String(k === active), title: all()[i], pointerdown: (event) => { event.preventDefault(); go(i); },
+    }, all()[i]));
     const rest = found.length - options.length;
     const word = found.length ? (rest > 0 ? `${figure(rest, 0)} more` : "") : `no such node among ${figure(names.length, 0)}`;
     list.replaceChildren(...options, ...(word ? [make("li", { class: "word", role: "presentation" }, word)] : []));
@@ -30,9 +33,9 @@
     else field.removeAttribute("aria-activedescendant");
   }
   function go(i) {
-    field.value = name(i);
+    field.value = all()[i];
     tell(false);
-    graph.goTo(i);
+    goTo(i);
   }
   field.addEventListener("input", look);
   field.addEventListener("focus", () => { if (field.value) look(); });
@@ -40,7 +43,7 @@
   field.addEventListener("keydown", (event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step && found.length) {
-      const shown = Math.min(found.length, MOST);
+      const shown = Math.min(found.length, MATCHES);
       active = (active + step + shown) % shown;
       tell(true);
     } else if (event.key === "Enter") {

@@ -5,7 +5,7 @@
  * Make a function that takes evidence, a Map from nodes to levels, and returns the probabilities of all levels of all nodes
  * and the log of that of the evidence, minus infinity if it is impossible.
  */
-function junction(cards, tables, order) {
+export function junction(cards, tables, order) {
   const when = [];
   order.forEach((node, t) => { when[node] = t; });
   const size = (scope) => scope.reduce((product, node) => product * cards[node], 1);

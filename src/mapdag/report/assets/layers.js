@@ -4,7 +4,7 @@
  * Place some nodes. `sizes` are the widths of their boxes, `hints` where they were from left to right, `links` the pairs
  * (upper, lower). Returns the centres of the nodes, and for every link the points on its way.
  */
-function layOut(members, links, sizes, hints) {
+export function layOut(members, links, sizes, hints) {
   const GAP = 20, ROW = 78, WIDEST = 1150, THIN = 6;
   const wide = new Map(members.map((i) => [i, sizes[i]])), x = new Map(members.map((i) => [i, hints[i]]));
   const near = new Map(members.map((i) => [i, []])), layers = [];

@@ -1,11 +1,13 @@
 // A small map of the whole drawing with the part that is in view, whenever that is not all of it. Click or drag to go there.
-{
-  const map = document.getElementById("minimap");
+
+/** Let `map`, an element with a canvas and a frame, show where in the picture the camera is. */
+export function makeMinimap({ picture, camera, known, map }) {
+  const { frame, svg, boxes } = picture, { whole } = camera;
   const canvas = map.querySelector("canvas"), window_ = map.querySelector("span");
-  const { w, h } = camera.whole;
   let scale = 1;
 
   function draw() {
+    const { w, h } = whole;
     const most = Math.min(190, svg.clientWidth * 0.28);
     scale = Math.min(most / w, most / h);
     const sharp = window.devicePixelRatio || 1;
@@ -19,14 +21,14 @@
     brush.globalAlpha = 0.35;
     brush.lineWidth = 0.6 / scale;
     brush.beginPath();
-    for (const { start, end } of data.arcs) { brush.moveTo(boxes[start].x, boxes[start].y); brush.lineTo(boxes[end].x, boxes[end].y); }
+    for (const { start, end } of known().arcs) { brush.moveTo(boxes[start].x, boxes[start].y); brush.lineTo(boxes[end].x, boxes[end].y); }
     brush.stroke();
     brush.globalAlpha = 1;
     brush.fillStyle = style.getPropertyValue("--box-line");
     for (const { x, y, w: wide, h: high } of boxes) brush.fillRect(x - wide / 2, y - high / 2, Math.max(wide, 1.5 / scale), Math.max(high, 1.5 / scale));
   }
   function frameIt() {
-    const part = camera.view();
+    const part = camera.view(), { w, h } = whole;
     const all = part.x <= 1 && part.y <= 1 && part.x + part.w >= w - 1 && part.y + part.h >= h - 1;
     map.hidden = all || frame.classList.contains("near-only");
     if (map.hidden) return;
@@ -45,4 +47,5 @@
   camera.watchers.push(frameIt);
   new ResizeObserver(() => { if (!frame.classList.contains("near-only")) { draw(); frameIt(); } }).observe(svg);
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+  return { draw: () => { draw(); frameIt(); } };
 }

@@ -10,7 +10,7 @@ function unpack(text, bits, rows) {
 }
 
 /** As `junction`, from samples; `matching` is how many agree with the evidence, and with fewer than `least` nothing is said. */
-function sampling(cards, samples, rows, least = 50) {
+export function sampling(cards, samples, rows, least = 50) {
   const codes = samples.map((text, i) => unpack(text, Math.max(1, Math.ceil(Math.log2(cards[i]))), rows));
   return (evidence) => {
     const agreeing = [];

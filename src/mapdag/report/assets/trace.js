@@ -1,4 +1,7 @@
 // The score trace: the move under the pointer.
+import { data } from "./base.js";
+import { figure } from "./elements.js";
+
 {
   const chart = document.querySelector(".chart[data-area]");
   const told = document.getElementById("move");

@@ -1,119 +1,21 @@
-// What if: distributions of all nodes, which follow when a level is said to be observed.
-{
-  const plan = data.plan, evidence = new Map();
-  const cards = data.nodes.map((node) => node.r);
-  const grid = document.getElementById("monitors"), filter = document.getElementById("monitor-filter");
-  const order = document.getElementById("monitor-order"), rest = document.getElementById("monitor-rest");
-  const FIRST = 48; // monitors to begin with
-  const live = new Set(); // monitors that follow
-  let most = FIRST, ask, before, now;
+// The section "What if" of a report, and the distribution in the panel of a node.
+import { data } from "./base.js";
+import { makeBeliefs } from "./beliefs.js";
+import { makeTables, showTables } from "./cpts.js";
+import { make } from "./elements.js";
+import { picture } from "./picture.js";
+import { extras, graph, network } from "./viewer.js";
 
-  const shares = () => ({ log: 0, marginals: data.nodes.map((node) => {
-    const values = new Float64Array(node.r), total = node.observed.reduce((sum, n) => sum + n, 0) || 1;
-    namedCodes(place(node.name)).forEach((code, k) => { values[code] = node.observed[k] / total; });
-    return values;
-  }) });
-  const engines = {
-    exact: () => junction(cards, data.nodes.map((node, i) => ({ scope: [...node.parents, i], values: denseTable(i) })), plan.order),
-    samples: () => sampling(cards, plan.samples, plan.rows),
-    none: () => shares,
-  };
+const section = (id) => document.getElementById(id), tables = makeTables(network), shown = showTables(network, tables);
+const beliefs = makeBeliefs({
+  picture,
+  grid: section("monitors"), filter: section("monitor-filter"), order: section("monitor-order"), rest: section("monitor-rest"),
+  showNode: (i) => { graph.goTo(i); picture.frame.scrollIntoView({ block: "center" }); },
+});
+extras.card.push(shown.card);
+extras.panel.push((i) => [make("h4", { class: "over" }, "Distribution"), beliefs.monitor(i, false)], shown.panel);
 
-  // Monitors -----------------------------------------------------------------------------------------------------------
-  const percent = (p) => (p === 0 ? "0" : p === 1 ? "100 %" : p < 0.0005 ? "<0.1 %" : p > 0.9995 ? ">99.9 %" : `${(100 * p).toFixed(1)} %`);
-
-  /** How far a distribution has moved: half the sum of the absolute differences. */
-  const shift = (i) => (now.marginals ? before.marginals[i].reduce((sum, p, k) => sum + Math.abs(p - now.marginals[i][k]), 0) / 2 : 0);
-
-  function monitor(i, heading = true) {
-    const element = make("div", { class: "monitor", "data-node": i });
-    const lines = namedCodes(i).map((code) => {
-      const bar = make("i"), mark = make("u"), value = make("strong");
-      const button = make("button", { type: "button", "data-level": code, title: label(i, code), disabled: plan.kind === "none", click: () => observe(i, code) },
-        bar, mark, make("span", {}, label(i, code)), value);
-      return { code, button, bar, mark, value };
-    });
-    const unnamed = cards[i] - lines.length, others = unnamed ? make("p", { class: "help" }) : null;
-    element.refresh = () => {
-      const values = now.marginals && now.marginals[i];
-      for (const { code, button, bar, mark, value } of lines) {
-        const p = values ? values[code] : NaN, old = before.marginals[i][code];
-        button.dataset.p = p;
-        button.setAttribute("aria-pressed", String(evidence.get(i) === code));
-        bar.style.width = `${values ? 100 * p : 0}%`;
-        mark.style.left = `${100 * old}%`;
-        mark.hidden = !evidence.size;
-        value.textContent = values ? percent(p) : "–";
-      }
-      element.classList.toggle("given", evidence.has(i));
-      if (others) others.textContent = `${figure(unnamed, 0)} other levels${values ? `: ${percent(Math.max(0, 1 - lines.reduce((sum, { code }) => sum + values[code], 0)))}` : ""}`;
-    };
-    const title = heading ? make("h4", {}, make("button", { type: "button", class: "link", title: "Show in the graph", click: () => { graph.goTo(i); frame.scrollIntoView({ block: "center" }); } }, name(i))) : null;
-    element.append(...[title, make("div", { class: "levels" }, lines.map(({ button }) => button)), others].filter(Boolean));
-    live.add(element);
-    if (now) element.refresh();
-    return element;
-  }
-
-  // Evidence -----------------------------------------------------------------------------------------------------------
-  function observe(i, code) {
-    if (evidence.get(i) === code) evidence.delete(i);
-    else evidence.set(i, code);
-    update();
-  }
-  /** How probable the evidence is, in words. */
-  function probability() {
-    if (now.log === -Infinity) return plan.kind === "exact" ? "This evidence is impossible: its probability under the network is zero." : `None of ${figure(plan.rows, 0)} samples agrees with this evidence.`;
-    if (!now.marginals) return `Too few samples agree with this evidence: ${now.matching} of ${figure(plan.rows, 0)}. Take some of it back.`;
-    const p = Math.exp(now.log), text = p >= 0.001 ? p.toPrecision(3) : now.log > -690 ? p.toExponential(2).replace("-", "−") : `10^${figure(now.log / Math.LN10, 0)}`;
-    return plan.kind === "exact" ? `Probability of the evidence: ${text}` : `Probability of the evidence: about ${text} (${figure(now.matching, 0)} of ${figure(plan.rows, 0)} samples)`;
-  }
-  function tell() {
-    for (const bar of document.querySelectorAll(".evidence")) {
-      bar.classList.toggle("impossible", !now.marginals);
-      if (!evidence.size) { bar.replaceChildren(...(bar.closest("#whatif") && plan.kind !== "none" ? [make("span", {}, "No evidence yet.")] : [])); continue; }
-      const chips = [...evidence].map(([i, code]) => make("button", { type: "button", class: "chip", title: "Take it back", click: () => observe(i, code) }, `${name(i)} = ${label(i, code)} ×`));
-      bar.replaceChildren(...chips, make("button", { type: "button", class: "clear", click: () => { evidence.clear(); update(); } }, "Clear"), make("span", { class: "probability", "data-log": now.log }, probability()));
-    }
-  }
-  function shade() {
-    frame.classList.toggle("shifted", evidence.size > 0);
-    nodes.forEach((element, i) => {
-      element.classList.toggle("given", evidence.has(i));
-      element.style.setProperty("--shift", evidence.size ? Math.sqrt(shift(i)).toFixed(3) : 0); // small changes are seen, too
-    });
-  }
-  function update() {
-    now = ask(evidence);
-    before ||= now;
-    tell();
-    shade();
-    if (order.value === "change") list();
-    for (const element of live) {
-      if (element.isConnected) element.refresh();
-      else live.delete(element);
-    }
-  }
-
-  // All of them --------------------------------------------------------------------------------------------------------
-  function list() {
-    const wanted = filter.value.trim().toLowerCase();
-    let found = data.nodes.map((_, i) => i).filter((i) => name(i).toLowerCase().includes(wanted));
-    if (order.value === "change" && evidence.size) found = found.map((i) => [evidence.has(i) ? 2 : shift(i), i]).sort((a, b) => b[0] - a[0] || a[1] - b[1]).map(([, i]) => i);
-    const active = document.activeElement, at = grid.contains(active) ? [active.closest(".monitor").dataset.node, active.dataset.level] : null;
-    grid.replaceChildren(...found.slice(0, most).map((i) => monitor(i)));
-    if (at && at[1] !== undefined) grid.querySelector(`.monitor[data-node="${at[0]}"] [data-level="${at[1]}"]`)?.focus({ preventScroll: true });
-    const more = found.length - most;
-    rest.replaceChildren(...(found.length ? more > 0 ? [`${figure(most, 0)} of ${figure(found.length, 0)} nodes. `, make("button", { type: "button", class: "link", click: () => { most += 4 * FIRST; list(); } }, "Show more")] : [] : ["No such node."]));
-  }
-  filter.addEventListener("input", () => { most = FIRST; list(); });
-  order.addEventListener("change", list);
-  extras.panel.unshift((i) => [make("h4", { class: "over" }, "Distribution"), monitor(i, false)]);
-
-  setTimeout(() => { // after the first picture of the page: large tables take a moment
-    ask = engines[plan.kind]();
-    update();
-    list();
-    grid.dataset.ready = "";
-  });
-}
+setTimeout(() => { // after the first picture of the page: large tables take a moment
+  beliefs.load(network, tables, data.plan);
+  section("monitors").dataset.ready = "";
+});

@@ -1,5 +1,5 @@
 """Scores of families, each counted once: `store` is the compiled side, `cache` the Python side."""
 
-from mapdag.search.cache.cache import Ask, FamilyCache
+from mapdag.search.cache.cache import Ask, FamilyCache, Shelf
 
-__all__ = ["Ask", "FamilyCache"]
+__all__ = ["Ask", "FamilyCache", "Shelf"]

@@ -43,6 +43,41 @@ class Ask(NamedTuple):
     wanted: NDArray[np.bool_]  # (nodes,)
 
 
+class Shelf:
+    """Scores that several caches share: those of one data set under the same criteria, whatever the priors.
+
+    Parameters
+    ----------
+    n_nodes : int
+    criteria : sequence of Criterion
+
+    Attributes
+    ----------
+    store : Store
+        Replaced by a larger one when it is full.
+    zobrist : uint64 array (2 nodes, 2)
+        Random keys of nodes as parents, then as children.
+    paired : list of bool arrays (nodes, nodes)
+        Pairs that were scored in a first pass.
+    gate : Gate
+    """
+
+    def __init__(self, n_nodes: int, criteria: Sequence[Criterion]) -> None:
+        from mapdag.search.cache.store import new_store
+
+        n = n_nodes
+        self.criteria = tuple(criteria)
+        self.store = new_store(n, len(criteria), columns=4 * n + 16, singles=4 * n + 16)
+        self.zobrist = np.random.default_rng(0).integers(0, 2**64, (2 * n, 2), dtype=np.uint64)
+        self.paired: list[NDArray[np.bool_]] = []
+        self.gate = Gate()
+
+    @property
+    def size(self) -> int:
+        """Bytes that it takes, more or less."""
+        return sum(part.nbytes for part in self.store)
+
+
 class FamilyCache:
     """Scores of families under several objectives at once, their priors left aside.
 
@@ -59,6 +94,9 @@ class FamilyCache:
         What the graphs must obey: required arcs win against `Support`.
     engine, backend, threads
         As in `mapdag.families.FamilyScores`; the scores do not depend on them.
+    shelf : callable, optional
+        Given the criteria that the objectives judge families by, returns a `Shelf` of the same data and criteria, whose
+        scores are used and added to; a new one unless given.
     """
 
     def __init__(
@@ -70,9 +108,8 @@ class FamilyCache:
         engine: str | Callable[[Dataset], Engine] | None = None,
         backend: Backend = "auto",
         threads: int = 1,
+        shelf: Callable[[Sequence[Criterion]], Shelf] | None = None,
     ) -> None:
-        from mapdag.search.cache.store import new_store
-
         self.data = data
         self._constraints = constraints or Constraints()
         self._rules: dict[Objective, Rules] = {}
@@ -82,13 +119,17 @@ class FamilyCache:
         self.engine = engine
         self._scores = FamilyScores(data, criteria, engine=engine, backend=backend, threads=threads)
         n = data.n_columns
-        self.store = new_store(n, len(criteria), columns=4 * n + 16, singles=4 * n + 16)
-        self.zobrist = np.random.default_rng(0).integers(0, 2**64, (2 * n, 2), dtype=np.uint64)
+        self._shelf = Shelf(n, criteria) if shelf is None else shelf(criteria)
+        assert self._shelf.criteria == tuple(criteria)
+        self.zobrist, self.gate = self._shelf.zobrist, self._shelf.gate
         helped = self._scores.is_compiled and threads > 1
         self._helped = helped and self._scores.estimate() + _SCORING * n >= _WORTH_HELP
-        self._paired: list[NDArray[np.bool_]] = []
         self._problems: dict[tuple[Objective, bool], Problem] = {}  # as of the thread that asked first
-        self.gate = Gate()
+
+    @property
+    def store(self) -> Store:
+        """Where the scores are."""
+        return self._shelf.store
 
     def rules(self, objective: Objective) -> Rules:
         """Return what graphs must obey under an objective."""
@@ -179,7 +220,7 @@ class FamilyCache:
 
         with self.gate.alone(is_full) as full:
             if full:
-                self.store = grown(self.store, 2 * len(store.scores), 2 * len(store.singles))
+                self._shelf.store = grown(self.store, 2 * len(store.scores), 2 * len(store.singles))
 
     def family(self, child: int, parents: Sequence[int]) -> Floats:
         """Scores of one family under each likelihood and limit; minus infinity where it is thinner than allowed."""
@@ -226,12 +267,12 @@ class FamilyCache:
         from mapdag.search.cache.store import COLUMNS
 
         n, threads = self.data.n_columns, self._scores.threads
-        known = any(wanted is each or np.array_equal(wanted, each) for each in self._paired)
+        known = any(wanted is each or np.array_equal(wanted, each) for each in self._shelf.paired)
         if self.data.n_rows == 0 or known or not wanted.any():
             return
         if not self._scores.is_compiled:
             self.fetch([Ask(child, (), wanted[:, child]) for child in range(n)])
-            self._paired.append(wanted)
+            self._shelf.paired.append(wanted)
             yield n
             return
         while self.store.used[COLUMNS] + n > len(self.store.scores):
@@ -252,7 +293,7 @@ class FamilyCache:
                     yield min(int(following[0]) // parts, n)
             finally:
                 following[0] = n * parts
-        self._paired.append(wanted)
+        self._shelf.paired.append(wanted)
 
     def fetch(self, asks: Sequence[Ask]) -> None:
         """Make sure that the store has some families, their columns, and the families without each of their parents.

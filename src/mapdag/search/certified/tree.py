@@ -150,7 +150,8 @@ class Tree:
         self._watch.check()
         n_arcs = sum(parents.bit_count() for parents in self.best)
         told = f"proving (gap {self.bound - self.score:.1f})" if self.best else "proving"
-        self._watch.tell(told, 0, 0, score=self.score + self._constant, n_arcs=n_arcs)
+        score, bound = self.score + self._constant, self.bound + self._constant
+        self._watch.tell(told, 0, 0, score=score, n_arcs=n_arcs, bound=bound)
 
     def _is_done(self, bound: float) -> bool:
         """Whether graphs with such a bound need not be looked at."""

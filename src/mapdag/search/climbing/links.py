@@ -38,6 +38,12 @@ def flip(bitset: Words, node: int) -> None:
 
 
 @inner
+def put_in(bitset: Words, node: int) -> None:
+    """Put a node into a set, wherever it was."""
+    bitset[node >> 6] |= np.uint64(1) << np.uint64(node & 63)
+
+
+@inner
 def list_members(bitset: Words, out: Ints) -> int:
     """Write the members of a set to `out`, in order; returns how many there are."""
     found = 0

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mapdag.data import Dataset
+from mapdag.networks.completed import Completed
 from mapdag.networks.gaps import codes_with_gaps, fill
 from mapdag.networks.likelihood import log_by_row
 
@@ -32,8 +33,23 @@ def drawn_completion(network: BayesianNetwork, data: Dataset, seed: int, threads
     return _dataset(network, codes, data.weights)
 
 
+def expected_rows(
+    network: BayesianNetwork, data: Dataset, draws: int, seed: int, threads: int, least: float = 0.0
+) -> Completed:
+    """Return the rows as the network completes them, by expected counts.
+
+    Exact but for gaps that depend on so many others that these cannot be listed together; there as many draws stand for
+    them, spread evenly, a power of two. Configurations that are expected in fewer than `least` rows are not observed.
+    """
+    from mapdag.networks.posteriors import describe_gaps
+
+    codes = codes_with_gaps(network, data)
+    posterior, drawn = describe_gaps(network, codes, data.weights, draws=draws, seed=seed, threads=threads)
+    return Completed(network.nodes, network.levels, posterior, network.codings, least, drawn)
+
+
 def completions(network: BayesianNetwork, data: Dataset, draws: int, seed: int, threads: int) -> Dataset:
-    """Return the completions of all rows, weighted so that counts are expected counts.
+    """Return the completions of all rows, weighted so that counts are expected counts: for searches that need rows.
 
     Where there are few, all of them with their probabilities; otherwise so many draws for each row, spread evenly, a
     power of two: the counts of any family are then expected ones but for an error that rows average out.

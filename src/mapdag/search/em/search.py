@@ -16,7 +16,7 @@ from mapdag.networks.em import fit_em
 from mapdag.objective import DEFAULT, parse, score
 from mapdag.public import public
 from mapdag.scores import PNAL
-from mapdag.search.em.completed import best_completion, completions, drawn_completion
+from mapdag.search.em.completed import best_completion, completions, drawn_completion, expected_rows
 from mapdag.search.frame.result import Result
 from mapdag.search.plan import LearnOptions, Plan
 
@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from mapdag.search.frame.result import Move, Stopped
 
 _EM_STEPS, _EM_TOLERANCE = 10, 1e-4  # of the probabilities of each graph
-DRAWS, STEPS = 16, 20
+DRAWS, STEPS = 64, 20
+_BY_ROWS = ("exact", "certified")  # searches that go through rows themselves
+_OBSERVED = 0.5  # rows in which a configuration is expected that counts as observed, under BDs
 _SLACK = 1e-9  # relative: what rounding may take off a score
 
 
@@ -241,7 +243,12 @@ class _Run:
     def _completed(self, network: BayesianNetwork) -> Dataset:
         if self.impute == "hard":
             return best_completion(network, self.data, self._threads)
-        return completions(network, self.data, self.draws, self.plan.options.seed, self._threads)
+        how = self.draws, self.plan.options.seed, self._threads
+        if self.plan.search in _BY_ROWS:
+            return completions(network, self.data, *how)
+        recipe = self.objective.likelihood.recipe(self.data.total, self.data.n_columns)
+        by_observed = recipe is not None and recipe.kind == "observed"
+        return expected_rows(network, self.data, *how, least=_OBSERVED if by_observed else 0.0)
 
     def _fitted(self, dag: DAG, alpha: float, start: BayesianNetwork | None) -> EM:
         limits: dict[str, Any] = {"max_iter": _EM_STEPS, "tolerance": _EM_TOLERANCE, "threads": self._threads}

@@ -230,6 +230,19 @@ class Result(Drawable, Tabular):
         # By name, as `mapdag.report` is a layer above this one.
         import_module("mapdag.report").write_result(self, path, **options)
 
+    def explore(self, *, height: int = 720) -> Any:
+        """Show the explorer in a notebook: the graph follows the prior, beginning with this objective and these data.
+
+        Needs the extra ``explore``; the page is served by this process, on this machine only.
+
+        Parameters
+        ----------
+        height : int
+            Of the frame, in pixels.
+        """
+        # By name, as `mapdag.explorer` is a layer above this one.
+        return import_module("mapdag.explorer.doors").show(self, height=height)
+
     def to_table(self, most: int | None = None) -> Table:
         """Return a row for each arc: where it starts and ends, and whether its direction is identified."""
         reversible = set(self.reversible)

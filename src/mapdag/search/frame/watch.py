@@ -88,10 +88,12 @@ class Watch:
             raise EarlyEnd("max_iter")
         self.check()
 
-    def tell(self, phase: str, done: int, total: int, *, score: float = math.nan, n_arcs: int = 0) -> None:
+    def tell(
+        self, phase: str, done: int, total: int, *, score: float = math.nan, n_arcs: int = 0, bound: float = math.nan
+    ) -> None:
         """Pass on how far a phase is."""
         if callable(self._options.progress):
-            self._options.progress(Progress(phase, done, total, score, n_arcs, self.families, self.seconds))
+            self._options.progress(Progress(phase, done, total, score, n_arcs, self.families, self.seconds, bound))
 
     def work(self, phase: str, jobs: Sequence[Callable[[], None]], *, in_turn: bool = False) -> None:
         """Do jobs, several at a time unless they must be done in turn.

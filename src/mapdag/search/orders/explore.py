@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from mapdag.kernels import Floats, Ints, Words, entry, inner, new_ints, no_words, popcount, trailing_zeros
+from mapdag.kernels import Floats, Ints, Words, entry, inner, lend, new_ints, no_words, popcount, trailing_zeros
 from mapdag.search.cache.status import CONVERGED, OK
 from mapdag.search.climbing.links import contains, flip
 from mapdag.search.climbing.moves import tie_at
@@ -57,6 +57,11 @@ def new_start(n_nodes: int, first: Words) -> Start:
 @entry
 def explore(start: Start, problem: Problem, store: Store, trees: Trees) -> int:
     """Come to rest, and turn arcs round as often as the start says; returns a status, `CONVERGED` when all is done."""
+    return _explore(lend(start), lend(problem), lend(store), lend(trees))
+
+
+@inner
+def _explore(start: Start, problem: Problem, store: Store, trees: Trees) -> int:
     best, now, rounds, limits = start.best, start.now, start.rounds, start.limits
     while True:
         status = sweep(start.order, problem, store, trees)
@@ -118,6 +123,9 @@ def _copy_order(source: Order, target: Order) -> None:
         target.position[x] = source.position[x]
         target.nodes[x] = source.nodes[x]
         target.dirty[x] = source.dirty[x]
+        for w in range(source.hinges.shape[2]):
+            for kind in range(2):
+                target.hinges[x, kind, w] = source.hinges[x, kind, w]
     target.cursor[:] = source.cursor
 
 

@@ -41,11 +41,11 @@ if TYPE_CHECKING:
     from mapdag.search.orders.state import OrderState
     from mapdag.search.orders.team import Errand
 
-_ROUNDS = 0.6  # arcs turned round from each order, for each node and 50 more
-_AGAIN = 16  # times that the search goes on from the best graph, when orders bring nothing new
+_ROUNDS, _ROUNDS_PER_NODE = 120.0, 0.6  # arcs turned round from each order
+_AGAIN = 8  # times that the search goes on from the best graph, when orders bring nothing new
 _STARTS = 30  # orders to start from, and one more for every so many nodes, unless the work allows fewer
 _NODES_PER_START = 10
-_FRUITLESS = 8  # starts in a row without a gain after which the search ends, and one more for so many nodes
+_FRUITLESS = 5  # starts in a row without a gain after which the search ends, and one more for so many nodes
 _NODES_PER_FRUITLESS = 40
 # How much counting the search may take, in passes over all pairs of nodes (hill climbing takes two or three).
 _PASSES = 24_000.0
@@ -99,7 +99,7 @@ class _Search:
         self._finely = not (fixed & fixed.T).any()  # pairs may have to be adjacent, no matter how
         self._everybody = self._basis = Basis(walk.objective, walk.cache)
         n = len(walk.nodes)
-        self._rounds = round(effort * (n + 50) * _ROUNDS)
+        self._rounds = round(effort * (_ROUNDS + _ROUNDS_PER_NODE * n))
         self._patience = _FRUITLESS + n // _NODES_PER_FRUITLESS
         self._starts = max(round(effort * (_STARTS + n / _NODES_PER_START)), 1)
         self._again = _AGAIN if self._rounds else 0

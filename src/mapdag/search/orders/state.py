@@ -10,9 +10,10 @@ import numpy as np
 
 from mapdag.graphs.acyclicity import topological_order
 from mapdag.graphs.masks import transpose
+from mapdag.search.cache import Ask
 from mapdag.search.cache.status import ASK, CONVERGED, CROWDED
 from mapdag.search.orders.explore import MOST_WORK, ROUND, ROUNDS, explore, new_start
-from mapdag.search.orders.trees import DONE, PAUSE, clear_trees, larger_trees, new_trees, with_address
+from mapdag.search.orders.trees import DONE, PAUSE, larger_trees, new_trees, turn_over, with_address
 from mapdag.search.warmup import wait_for
 
 if TYPE_CHECKING:
@@ -20,12 +21,13 @@ if TYPE_CHECKING:
 
     from mapdag.contracts import Objective
     from mapdag.kernels import Bools
-    from mapdag.search.cache import Ask, FamilyCache
+    from mapdag.search.cache import FamilyCache
     from mapdag.search.cache.store import Problem, Store
     from mapdag.search.orders.recombination import Graph
     from mapdag.search.orders.trees import Trees
 
 _TREE_NODES = 32  # for each node of the network, for a start
+_MOST_NODES = 4_000_000  # of trees that are kept for other explorations
 _PATIENCE = 1e8  # estimated nanoseconds of counting after which limits and Ctrl-C are looked at
 
 
@@ -66,17 +68,19 @@ class Basis:
         return problem._replace(rules=rules._replace(allowed=allowed, open=allowed.sum(axis=0) == len(allowed) - 1))
 
     def trees(self, problem: Problem, store: Store) -> Trees:
-        """Return empty trees, for one exploration."""
+        """Return trees for one exploration, with what others have found in them."""
         with suppress(IndexError):
-            return self._spare.pop()
+            trees = self._spare.pop()
+            turn_over(trees)
+            return trees
         n = self.cache.data.n_columns
         trees = new_trees(n, self.cache.data.n_rows, _TREE_NODES * n + 64, 4 * _TREE_NODES * n + 256)
         return with_address(trees, problem, store)
 
     def take_back(self, trees: Trees) -> None:
         """Keep trees that nobody looks at any more for another exploration."""
-        clear_trees(trees)
-        self._spare.append(trees)
+        if len(trees.own) <= _MOST_NODES:
+            self._spare.append(trees)
 
     def state(self, *, alone: bool = False) -> OrderState:
         """Begin an exploration, in this thread; `alone` if the threads of the cache have nothing else to do."""
@@ -154,13 +158,13 @@ class OrderState:
 
     def step(self) -> bool:
         """Go on for a while; tells whether all is done. What is asked for is fetched."""
-        ask = self.advance()
-        if isinstance(ask, bool):
-            return ask
-        self._desk.fetch(ask)
+        asks = self.advance()
+        if isinstance(asks, bool):
+            return asks
+        self._basis.cache.fetch(asks)
         return False
 
-    def advance(self) -> bool | Ask:
+    def advance(self) -> bool | list[Ask]:
         """Go on for a while; tells whether all is done, or what must be fetched first."""
         if self._helped is not None:
             self._helped.staff()
@@ -175,7 +179,20 @@ class OrderState:
         elif status == CROWDED:
             self._trees = larger_trees(self._trees, 3 * len(self._trees.own), 3 * len(self._trees.value))
         elif status == ASK:
-            return self._desk.ask()
+            return self._asks()
         else:
             self._desk.help(status)
         return bool(status == CONVERGED)
+
+    def _asks(self) -> list[Ask]:
+        """Return what is asked for; while pairs of parents are looked at, for all pairs of the child at once."""
+        ask = self._desk.ask()
+        trees = self._trees
+        if len(ask.parents) != 1 or trees.planted[ask.child] < 0 or trees.roots[ask.child] >= 0:
+            return [ask]
+        leading, allowed = trees.pairs.leading, self._problem.rules.allowed[:, ask.child]
+        nodes = np.arange(len(leading))
+        return [
+            Ask(ask.child, (a,), allowed & (nodes != a) & (~leading | (nodes > a)))
+            for a in np.flatnonzero(leading).tolist()
+        ]

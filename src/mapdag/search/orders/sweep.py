@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from mapdag.kernels import Bools, Ints, Words, call_at, inner, look, no_words, trailing_zeros
+from mapdag.kernels import Bools, Ints, Words, call_at, inner, look, new_words, no_words, trailing_zeros
 from mapdag.search.cache.status import CONVERGED, OK, PAUSED
 from mapdag.search.cache.store import HALT
-from mapdag.search.climbing.links import flip
+from mapdag.search.climbing.links import contains, flip
 from mapdag.search.climbing.moves import NOISE, TOLERANCE
-from mapdag.search.orders.trees import FOUND, Trees
+from mapdag.search.orders.trees import ADDED, FOUND, TAKEN, Trees
 
 if TYPE_CHECKING:
     from mapdag.search.cache.store import Problem, Store
@@ -32,6 +32,7 @@ class Order(NamedTuple):
     sequence: Ints  # the nodes, in order
     position: Ints  # of each node in the sequence; -1: its parents are not known yet
     nodes: Ints  # for each node, the tree node (see `trees`) that has its parents
+    hinges: Words  # (nodes, 2, words) for each node, whose coming or going may change its parents: see `Trees.hinge`
     dirty: Bools  # for each node, whether its position may not be the best
     cursor: Ints  # the node that is looked at, or will be next; how many were moved since the last rest
 
@@ -40,8 +41,9 @@ def new_order(sequence: list[int]) -> Order:
     """Make an order whose nodes have no parents yet."""
     n = len(sequence)
     positions, nodes = np.full(n, -1, dtype=np.int64), np.full(n, -1, dtype=np.int64)
+    hinges = np.zeros((n, 2, (n + 63) // 64), dtype=np.uint64)
     dirty, cursor = np.ones(n, dtype=np.bool_), np.zeros(2, dtype=np.int64)
-    return Order(np.array(sequence, dtype=np.int64), positions, nodes, dirty, cursor)
+    return Order(np.array(sequence, dtype=np.int64), positions, nodes, hinges, dirty, cursor)
 
 
 @inner
@@ -52,9 +54,11 @@ def _trace_at(child: int, before: Words, problem: Problem, store: Store, trees: 
 
 
 @inner
-def _adopt(child: int, node: int, order: Order, kept: Words) -> None:
-    """Note the new parents of a node; it and the parents that it won or lost become dirty."""
-    nodes, dirty = order.nodes, order.dirty
+def _adopt(child: int, node: int, order: Order, trees: Trees) -> None:
+    """Note the parents of a node that were just found; it and the parents that it won or lost become dirty."""
+    nodes, dirty, hinges, kept = order.nodes, order.dirty, order.hinges, trees.kept
+    for w in range(kept.shape[1]):
+        hinges[child, ADDED, w], hinges[child, TAKEN, w] = trees.hinge[ADDED, w], trees.hinge[TAKEN, w]
     old = nodes[child]
     if old == node:
         return
@@ -70,19 +74,25 @@ def _adopt(child: int, node: int, order: Order, kept: Words) -> None:
 
 
 @inner
+def _hangs(child: int, node: int, hinges: Words) -> bool:
+    """Whether the parents of a node may change when another one comes before it, or does not any more."""
+    return contains(hinges[child, ADDED], node) or contains(hinges[child, TAKEN], node)
+
+
+@inner
 def _place(first: int, last: int, moved: int, order: Order, problem: Problem, store: Store, trees: Trees) -> bool:
     """Find the parents of the nodes from one position to another; if one node `moved`, of those that it concerns."""
     sequence, position = order.sequence, order.position
-    kept, relevant = trees.kept, trees.relevant
-    before = no_words(kept.shape[1])
+    hinges = order.hinges
+    before = no_words(trees.kept.shape[1])
     for i in range(last + 1):
         child = sequence[i]
         if i >= first:
-            if moved < 0 or child == moved or relevant[moved, child]:
+            if moved < 0 or child == moved or _hangs(child, moved, hinges):
                 node = _trace_at(child, before, problem, store, trees)
                 if node < 0:
                     return False
-                _adopt(child, node, order, kept)
+                _adopt(child, node, order, trees)
             position[child] = i
         flip(before, child)
     return True
@@ -98,15 +108,19 @@ def _best_slot(x: int, step: int, order: Order, problem: Problem, store: Store, 
         -1 where something is not known yet.
     gain : float
     """
-    sequence, nodes = order.sequence, order.nodes
-    best, relevant = trees.best, trees.relevant
+    sequence, nodes, hinges, best = order.sequence, order.nodes, order.hinges, trees.best
     allowed, fixed = problem.rules.allowed, problem.rules.fixed
-    before = no_words(trees.kept.shape[1])
+    words = trees.kept.shape[1]
+    before, own = no_words(words), new_words(words)
     here = order.position[x]
     for i in range(here):
         flip(before, sequence[i])
+    # Going left, the others get x as a predecessor, which loses them; going right, they lose x, which gets them.
+    theirs, mine = (ADDED, TAKEN) if step < 0 else (TAKEN, ADDED)
+    for w in range(words):
+        own[w] = hinges[x, mine, w]
     found, slot = 0.0, here
-    change, stays = -best[nodes[x]], np.int64(-1)
+    change, stays = -best[nodes[x]], nodes[x]
     # What is added up is known to some digits only; where counts are huge, the rest of them is no gain.
     noise, terms = NOISE * 2.0 ** (order.cursor[MOVED] // (_MANY * len(sequence))), abs(change)
     i = here + step
@@ -117,8 +131,8 @@ def _best_slot(x: int, step: int, order: Order, problem: Problem, store: Store, 
             break  # a required arc: they cannot trade places
         if step < 0:
             flip(before, other)
-        if relevant[x, other]:
-            # Going left, the other one gets x as a predecessor; going right, it loses x.
+        gives = contains(hinges[other, theirs], x)
+        if gives:
             if step < 0:
                 flip(before, x)
             node = _trace_at(other, before, problem, store, trees)
@@ -130,11 +144,14 @@ def _best_slot(x: int, step: int, order: Order, problem: Problem, store: Store, 
             terms += abs(best[node] - best[nodes[other]])
         if step > 0:
             flip(before, other)
-        if relevant[other, x] or relevant[x, other]:
-            if relevant[other, x] or stays < 0:
-                stays = _trace_at(x, before, problem, store, trees)
-                if stays < 0:
-                    return -1, 0.0
+        takes = contains(own, other)
+        if takes:
+            stays = _trace_at(x, before, problem, store, trees)
+            if stays < 0:
+                return -1, 0.0
+            for w in range(words):
+                own[w] = trees.hinge[mine, w]
+        if gives or takes:
             gain = change + best[stays]
             if gain > found and gain > TOLERANCE and not gain < noise * terms:
                 found, slot = gain, i

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from mapdag.search.cache import FamilyCache
+    from mapdag.search.cache import Ask, FamilyCache
     from mapdag.search.frame.watch import Watch
     from mapdag.search.orders.state import OrderState
 
@@ -151,14 +151,14 @@ class Team:
             if errand not in self._states:
                 self._states[errand] = self._begin(errand)
         while errands[0] not in self._done:
-            asks = []
+            asks: list[Ask] = []
             for errand in [each for each in errands if each not in self._done]:
-                while not (ask := self._states[errand].advance()):
+                while not (found := self._states[errand].advance()):
                     self._watch.check()
-                if isinstance(ask, bool):
+                if isinstance(found, bool):
                     self._done.add(errand)
                 else:
-                    asks.append(ask)
+                    asks += found
             if asks:
                 self._cache.fetch(asks)
             self._watch.check()

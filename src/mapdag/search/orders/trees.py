@@ -27,11 +27,13 @@ from mapdag.search.cache.store import (
     known,
     odds_of,
 )
-from mapdag.search.climbing.links import contains, flip
+from mapdag.search.climbing.links import contains, flip, put_in
 from mapdag.search.climbing.moves import tie_at
+from mapdag.search.orders.pairs import Pairs, list_pairs, new_pairs
 
 NODES, BRANCHES, FOUND = 0, 1, 2  # what is in `Trees.used`
 DONE, PAUSE = 0, 1  # what is in `Trees.work`
+ADDED, TAKEN = 0, 1  # what is in `Trees.hinge`
 
 
 class Trees(NamedTuple):
@@ -45,12 +47,19 @@ class Trees(NamedTuple):
     candidate: Int32s  # (branches,) whom a branch adds, the best first
     value: Floats  # (branches,) the score then
     following: Int32s  # (branches,) the tree node it leads to; -1: none yet
-    roots: Ints  # (children,) the first tree node of each child; -1: none yet
+    planted: Ints  # (children,) the first tree node of each child; -1: none yet
+    roots: Ints  # (children,) the same, once its pairs of parents are known, too
+    pairs: Pairs
     used: Ints  # how many nodes and branches there are, and the node that was found last
-    relevant: Bools  # (children, children) [i, j]: i is a branch somewhere in the tree of j
+    # (2, words) of the last trace, see `ADDED` and `TAKEN`: the nodes that may change what was found when they become
+    # predecessors, as long as no other one of them does; and when they are none any more
+    hinge: Words
     parents: Ints  # (children,) of the family that is being looked at
     wanted: Bools  # (children,) the candidates whose scores it needs
-    work: Floats  # estimated nanoseconds of counting that the nodes are worth, cached or not; and when to pause
+    work: Floats  # estimated nanoseconds of counting that the nodes seen are worth, cached or not; and when to pause
+    cost: Floats  # (nodes,) what each of them is worth
+    seen: Ints  # (nodes,) by which exploration it was last seen
+    turn: Ints  # one number: that of the exploration under way
     n_rows: float
     trace: int  # address of `trace`
     # (nodes, words) the candidates that may be added to each node: who makes a family thinner than allowed does so for
@@ -70,29 +79,26 @@ def new_trees(n_children: int, n_rows: int, size: int, branches: int) -> Trees:
         candidate=np.zeros(branches, dtype=np.int32),
         value=np.zeros(branches),
         following=np.full(branches, -1, dtype=np.int32),
+        planted=np.full(n_children, -1, dtype=np.int64),
         roots=np.full(n_children, -1, dtype=np.int64),
+        pairs=new_pairs(n_children),
         used=np.zeros(3, dtype=np.int64),
-        relevant=np.zeros((n_children, n_children), dtype=np.bool_),
+        hinge=np.zeros((2, words), dtype=np.uint64),
         parents=np.zeros(n_children, dtype=np.int64),
         wanted=np.zeros(n_children, dtype=np.bool_),
         work=np.zeros(2),
+        cost=np.zeros(size),
+        seen=np.zeros(size, dtype=np.int64),
+        turn=np.zeros(1, dtype=np.int64),
         n_rows=float(n_rows),
         trace=0,
         possible=np.zeros((size, words), dtype=np.uint64),
     )
 
 
-def clear_trees(trees: Trees) -> None:
-    """Make trees empty, as new ones are, the room being what it is."""
-    nodes, branches = trees.used[NODES], trees.used[BRANCHES]
-    for each in (trees.own, trees.best):
-        each[:nodes] = np.nan
-    for one in (trees.kept, trees.possible):
-        one[:nodes] = 0
-    trees.following[:branches] = -1
-    trees.roots[:] = -1
-    trees.relevant[:] = False
-    trees.used[:] = 0
+def turn_over(trees: Trees) -> None:
+    """Make trees ready for another exploration: they stay what they are, only the work is counted anew."""
+    trees.turn[0] += 1
     trees.work[:] = 0.0
 
 
@@ -102,7 +108,7 @@ def larger_trees(trees: Trees, size: int, branches: int) -> Trees:
     for old, new in zip(trees, larger, strict=True):
         if isinstance(old, np.ndarray) and isinstance(new, np.ndarray):
             new[: len(old)] = old
-    return larger._replace(trace=trees.trace)
+    return larger._replace(trace=trees.trace, pairs=trees.pairs)
 
 
 @inner
@@ -128,7 +134,7 @@ def _grow(child: int, size: int, problem: Problem, store: Store, trees: Trees) -
     """
     fixed, odds, max_parents = problem.rules.fixed, problem.odds, problem.rules.max_parents
     candidate, value, following, parents = trees.candidate, trees.value, trees.following, trees.parents
-    wanted, relevant, possible = trees.wanted, trees.relevant, trees.possible
+    wanted, possible = trees.wanted, trees.possible
     n = len(fixed)
     node, first = trees.used[NODES], trees.used[BRANCHES]
     if node == len(trees.own) or first + n > len(value):
@@ -141,7 +147,8 @@ def _grow(child: int, size: int, problem: Problem, store: Store, trees: Trees) -
         status = ensure_at(child, parents, size, COLUMN, wanted, problem, store, scores)
     if status != OK:
         return status, -1
-    trees.work[DONE] += _cost(child, parents, size, wanted, problem.inputs.rows.cards, trees.n_rows)
+    trees.cost[node] = _cost(child, parents, size, wanted, problem.inputs.rows.cards, trees.n_rows)
+    trees.seen[node] = -1
     prior = 0.0
     for i in range(size):
         prior += odds_of(odds, parents[i], child)
@@ -163,7 +170,6 @@ def _grow(child: int, size: int, problem: Problem, store: Store, trees: Trees) -
                 candidate[at], value[at] = candidate[at - 1], value[at - 1]
                 at -= 1
             candidate[at], value[at] = c, score
-            relevant[c, child] = True
             last += 1
     for k in range(first, last):
         following[k] = -1
@@ -208,49 +214,144 @@ def _shrink(node: int, child: int, size: int, problem: Problem, store: Store, tr
     return OK
 
 
+@inner
+def _insert(node: int, parents: Ints, size: int) -> None:
+    """Add a parent. They are kept in order, so that their log-odds are summed in one way."""
+    at = size
+    while at and parents[at - 1] > node:
+        parents[at] = parents[at - 1]
+        at -= 1
+    parents[at] = node
+
+
+@inner
+def _grow_from(above: int, child: int, size: int, problem: Problem, store: Store, trees: Trees) -> tuple[int, int]:
+    """Make the node of the set of parents that is looked at; those that may be added are among those of a smaller set.
+
+    Returns
+    -------
+    status, node
+    """
+    wanted, parents, allowed = trees.wanted, trees.parents, problem.rules.allowed
+    for c in range(len(wanted)):
+        wanted[c] = allowed[c, child] if above < 0 else contains(trees.possible[above], c)
+    for i in range(size):
+        wanted[parents[i]] = False
+    return _grow(child, size, problem, store, trees)
+
+
+@inner
+def _descend(
+    node: int, child: int, size: int, before: Words, problem: Problem, store: Store, trees: Trees
+) -> tuple[int, int]:
+    """Follow branches from a node, whose parents are looked at, as far as predecessors lead, and shrink what was grown.
+
+    Returns
+    -------
+    status, node
+    """
+    candidate, following, parents = trees.candidate, trees.following, trees.parents
+    start, n_branches = trees.start, trees.n_branches
+    while True:
+        _see(node, trees)
+        branch, end = start[node], start[node] + n_branches[node]
+        while branch < end and not contains(before, candidate[branch]):
+            put_in(trees.hinge[ADDED], candidate[branch])
+            branch += 1
+        if branch == end:
+            break
+        put_in(trees.hinge[TAKEN], candidate[branch])
+        _insert(candidate[branch], parents, size)
+        size += 1
+        above = node
+        node = np.int64(following[branch])
+        if node < 0:
+            status, node = _grow_from(above, child, size, problem, store, trees)
+            if status != OK:
+                return status, node
+            following[branch] = node
+    if not known(trees.best[node]):
+        for c in range(len(trees.wanted)):
+            trees.wanted[c] = False
+        status = _shrink(node, child, size, problem, store, trees)
+        if status != OK:
+            return status, node
+    return OK, node
+
+
+@inner
+def _see(node: int, trees: Trees) -> None:
+    """Count what a node is worth, once in each exploration, whoever made it."""
+    if trees.seen[node] != trees.turn[0]:
+        trees.seen[node] = trees.turn[0]
+        trees.work[DONE] += trees.cost[node]
+
+
+@inner
+def _plant(child: int, problem: Problem, store: Store, trees: Trees) -> int:
+    """Make the root of a child, and list its pairs of parents; returns a status."""
+    pairs = trees.pairs
+    status, node = OK, trees.planted[child]
+    if node < 0:
+        status, node = _grow_from(-1, child, 0, problem, store, trees)
+        if status != OK:
+            return status
+        trees.planted[child] = node
+    if pairs.size[child] < 0 and problem.rules.max_parents > 1:
+        status = list_pairs(child, trees.own[node], trees.wanted, problem, store, pairs)
+        if status != OK:
+            return status
+    trees.roots[child] = node
+    return OK
+
+
+@inner
+def _pair_up(child: int, before: Words, problem: Problem, store: Store, trees: Trees) -> tuple[int, int]:
+    """Find the best parents of a node that growing from the best pair among some predecessors leads to.
+
+    Returns
+    -------
+    status : int
+    node : int
+        -1 where there is no pair.
+    """
+    pairs, parents = trees.pairs, trees.parents
+    one, other = pairs.one[child], pairs.other[child]
+    for k in range(pairs.size[child]):
+        if not contains(before, one[k]):
+            put_in(trees.hinge[ADDED], one[k])
+        elif not contains(before, other[k]):
+            put_in(trees.hinge[ADDED], other[k])
+        else:
+            put_in(trees.hinge[TAKEN], one[k])
+            put_in(trees.hinge[TAKEN], other[k])
+            parents[0], parents[1] = min(one[k], other[k]), max(one[k], other[k])
+            node = np.int64(pairs.following[child, k])
+            if node < 0:
+                status, node = _grow_from(trees.roots[child], child, 2, problem, store, trees)
+                if status != OK:
+                    return status, node
+                pairs.following[child, k] = node
+            return _descend(node, child, 2, before, problem, store, trees)
+    return OK, np.int64(-1)
+
+
 @entry
 def trace(child: int, before: Words, problem: Problem, store: Store, trees: Trees) -> None:
     """Find the best parents of a node among the nodes of a set.
 
     The tree's node goes to `used`, what became of it to the store's `status`.
     """
-    candidate, following, parents, wanted = trees.candidate, trees.following, trees.parents, trees.wanted
-    start, n_branches, roots, possible = trees.start, trees.n_branches, trees.roots, trees.possible
-    allowed = problem.rules.allowed
-    n = len(roots)
-    size, node, branch, above = 0, roots[child], -1, np.int64(-1)
-    status = OK
-    while True:
-        if node < 0:
-            for c in range(n):
-                wanted[c] = allowed[c, child] if above < 0 else contains(possible[above], c)
-            for i in range(size):
-                wanted[parents[i]] = False
-            status, node = _grow(child, size, problem, store, trees)
-            if status != OK:
-                break
-            if branch < 0:
-                roots[child] = node
-            else:
-                following[branch] = node
-        above = node
-        branch, end = start[node], start[node] + n_branches[node]
-        while branch < end and not contains(before, candidate[branch]):
-            branch += 1
-        if branch == end:
-            break
-        # The parents are kept in order, so that their log-odds are summed in one way.
-        at = size
-        while at and parents[at - 1] > candidate[branch]:
-            parents[at] = parents[at - 1]
-            at -= 1
-        parents[at] = candidate[branch]
-        size += 1
-        node = np.int64(following[branch])
-    if status == OK and not known(trees.best[node]):
-        for c in range(n):
-            wanted[c] = False
-        status = _shrink(node, child, size, problem, store, trees)
+    for w in range(trees.hinge.shape[1]):
+        trees.hinge[ADDED, w] = trees.hinge[TAKEN, w] = 0
+    status = OK if trees.roots[child] >= 0 else _plant(child, problem, store, trees)
+    node = trees.roots[child]
+    if status == OK:
+        status, node = _descend(node, child, 0, before, problem, store, trees)
+    if status == OK:
+        status, other = _pair_up(child, before, problem, store, trees)
+        if status == OK and other >= 0 and trees.best[other] > trees.best[node] + tie_at(trees.best[node]):
+            node = other
     trees.used[FOUND] = node
     store.status[0] = status
 
