@@ -32,7 +32,7 @@ demo: $(VENV)/.runtime  ## learn the ALARM network from the bundled sample, and 
 	$(BIN)/mapdag compare alarm alarm.bif
 
 test: $(VENV)/.test  ## run the tests (slow ones excepted)
-	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow" --cov --cov-report=term:skip-covered
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not slow" --cov --cov-report=term:skip-covered
 
 test-all: $(VENV)/.test  ## run every test
 	$(BIN)/python -m pytest -n $(WORKERS)

@@ -62,6 +62,11 @@ def test_mixed_line_ends_do_not_hide_leading_zeros():
     assert md.read(b"a,b\r\n" + rows).levels["a"] == ("01", "1")
 
 
+def test_a_mark_of_byte_order_after_blank_lines_is_part_of_a_cell():
+    for text in ("a\nx\n\n\ufeffa\n", "a\n\n\ufeffa\nx\n", "a,b\n\n\n\ufeffa,1\nx,2\n"):
+        assert "\ufeffa" in md.read(text.encode(), missing="drop").levels["a"]
+
+
 def test_a_separator_at_the_very_end_is_a_field():
     with pytest.raises(DataError, match="line 3: 3 fields instead of the header's 2"):
         md.read(b"a,b\nx,1\ny,2,")

@@ -229,7 +229,8 @@ def read_and_scan(given: Scanned) -> None:
         if isinstance(found, Exception) or isinstance(expected, Exception):
             assert isinstance(found, Exception) and isinstance(expected, Exception), f"{expected!r} {found!r}"  # noqa: PT018
             assert type(found) is type(expected), f"{expected!r} {found!r}"
-            assert not given.whole or _place(found) == _place(expected), f"{expected} {found}"
+            damaged = "cannot be read as" in str(expected)  # of which polars says one thing or the other
+            assert damaged or not given.whole or _place(found) == _place(expected), f"{expected} {found}"
             raise expected
         assert same(found, expected), f"{expected.levels} {found.levels}"
 
@@ -347,10 +348,13 @@ def search(rng: random.Random) -> dict[str, Any]:
     n, rows = rng.randint(1, 6), rng.choice([1, 2, 5, 30, 100])
     names = [f"v{i}" for i in range(n)]
     columns = {name: [rng.randrange(rng.choice([2, 2, 3])) for _ in range(rows)] for name in names}
+    for name in names[1:]:
+        if rng.random() < 0.2:  # a copy, so that there are ties
+            columns[name] = columns[names[0]]
     pairs = [(a, b) for a in names for b in names if a != b]
     weights: Any = None
     if rng.random() < 0.4:
-        scale = rng.choice([1, 1e-3, 1e3, 1e6, 1e9])
+        scale = rng.choice([1, 1e-3, 1e3, 1e6, 1e9, 1e12])
         weights = [rng.choice([0.5, 1, 2, rng.random() * 10]) * scale for _ in range(rows)]
     options: dict[str, Any] = {
         "required": rng.sample(pairs, min(len(pairs), rng.choice([0, 0, 1, 2]))),
@@ -361,8 +365,12 @@ def search(rng: random.Random) -> dict[str, Any]:
     if rng.random() < 0.2:
         options["tiers"] = [names[: n // 2], names[n // 2 :]] if n > 1 else [names]
     objective = rng.choice(
-        ["BDs", "BIC", "MU(c=1)+BDs", "Support(2)+BDeu(10)", "K2", "MU(beta=5e-324)+BDs(1e-300)", "AIC"]
-    )
+        [
+            "BDs", "BIC", "MU(c=1)+BDs", "Support(2)+BDeu(10)", "K2", "MU(beta=5e-324)+BDs(1e-300)", "AIC", "BDJ",
+            "VSP(0.3)+BDeu(1)", "MU(beta=0.999999)+BDs(1e100)", "MaxParents(1)+BIC(k=1e-9)", "eBIC(1)", "LogLik",
+            'CS({"v0->v1": 0.9})+BDs', "Support(1e9)+BDs",
+        ]
+    )  # fmt: skip
     return {"columns": columns, "weights": weights, "objective": objective, "options": options}
 
 
@@ -371,18 +379,23 @@ def search_well(given: dict[str, Any]) -> None:
     levels = dict.fromkeys(given["columns"], 3)
     data = md.read(given["columns"], levels=levels, codes=True, weights=given["weights"])
     scores = {}
-    for name in ("hc", "tabu", "orders"):
+    searches = ["hc", "tabu", "orders", *(["exact"] if len(levels) < 5 else [])]
+    for name in searches:
         found = md.learn(data, given["objective"], search=name, threads=1, time_limit=20, **given["options"])
         assert found.stopped == "converged"
-        again = md.score(found.dag, data, given["objective"])
+        # Required arcs may be thin; the score that a search tells leaves that out.
+        again = md.score(found.dag, data, re.sub(r"Support\([^)]*\)\+", "", given["objective"]))
         assert math.isclose(found.score, again, rel_tol=1e-9, abs_tol=1e-9)
+        assert len(found.dag.topological_order()) == len(levels)
         options = given["options"]
         assert set(options["required"]) <= set(found.dag.arcs)
         assert not set(options["forbidden"]) & set(found.dag.arcs)
         most = options["max_parents"]
         assert most is None or all(len(found.dag.parents(node)) <= most for node in found.dag.nodes)
         scores[name] = found.score
-    assert scores["orders"] >= scores["hc"] - 1e-9 * max(1, abs(scores["hc"]))
+    slack = 1e-9 * max(1, abs(scores["hc"])) if math.isfinite(scores["hc"]) else 0.0
+    assert scores["orders"] >= scores["hc"] - slack
+    assert "exact" not in scores or scores["exact"] >= max(scores.values()) - slack
 
 
 # Studies and commands -------------------------------------------------------------------------------------------------

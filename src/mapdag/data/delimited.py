@@ -84,8 +84,8 @@ def parse(content: Content, dialect: Dialect, *, integers: bool = True, before: 
     """
     held = content.holds(b'"\r', dialect.start)
     quoted, carriages = b'"' in held, b"\r" in held
-    if _is_regular(content, dialect, carriages=carriages):
-        seen, blank = _without_blank_start(content, dialect)
+    seen, blank = _without_blank_start(content, dialect)
+    if _is_regular(content, seen, carriages=carriages):
         for as_integers in (True, False) if integers and not quoted else (False,):
             frame = _parsed(content, seen, integers=as_integers, quoted=quoted, carriages=carriages)
             if frame is not None:
