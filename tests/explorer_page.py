@@ -27,7 +27,8 @@ def explore(browser, client):
     contexts, complaints, requests = [], [], []
 
     def open_page(table=None, *, address="", ready="#frame[data-final=true]:not(.settling)", **options):
-        context = browser.new_context(**{"viewport": {"width": 1280, "height": 720}, **options})
+        usual = {"viewport": {"width": 1280, "height": 720}, "reduced_motion": "reduce"}
+        context = browser.new_context(**{**usual, **options})
         contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(15_000)

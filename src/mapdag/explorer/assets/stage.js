@@ -99,7 +99,7 @@ function tidyIfNeeded({ final, arcs }) {
   const unknown = arcs.filter(([a, b]) => !positions.paths.has(keyOf(a, b))).length;
   if (unknown > (opening ? 0 : Math.max(6, arcs.length / 3))) {
     frame.classList.add("settling");
-    tidyLater();
+    (opening ? tidy : tidyLater)();
   }
   opening = false;
 }
