@@ -27,10 +27,11 @@ def explore(browser, client):
     contexts, complaints, requests = [], [], []
 
     def open_page(table=None, *, address="", ready="#frame[data-final=true]:not(.settling)", **options):
-        context = browser.new_context(**{"viewport": {"width": 1280, "height": 720}, **options})
+        usual = {"viewport": {"width": 1280, "height": 720}, "reduced_motion": "reduce"}
+        context = browser.new_context(**{**usual, **options})
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(15_000)
+        page.set_default_timeout(60_000)
         page.on("console", lambda message: complaints.append(message.text))
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("dialog", lambda dialog: complaints.append(dialog.message))
@@ -47,7 +48,7 @@ def explore(browser, client):
     assert [url for url in requests if not url.startswith((client.base, "data:", "blob:"))] == []
 
 
-def eventually(check, seconds=15):
+def eventually(check, seconds=60):
     """Wait until something holds, and return it."""
     end = time.monotonic() + seconds
     while not (found := check()) and time.monotonic() < end:

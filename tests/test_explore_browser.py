@@ -42,7 +42,7 @@ def test_the_graph_is_the_one_that_learn_finds(explore):
 
 
 def test_the_graph_follows_the_slider_and_nodes_stay(explore):
-    page = explore()
+    page = explore(reduced_motion="no-preference")
     before = {name: node(page, name).bounding_box() for name in DATA.names}
     slider = page.locator("#alpha")
     with Follows(page):
@@ -54,6 +54,11 @@ def test_the_graph_follows_the_slider_and_nodes_stay(explore):
     assert slider.get_attribute("aria-valuetext") == str(alpha).removesuffix(".0")
     eventually(lambda: f"alpha={alpha:g}" in address_of(page))
     assert {name: node(page, name).bounding_box() for name in DATA.names} == before
+    page.locator("#tidy").click()
+    page.wait_for_selector("#frame.settling")  # it moves there
+    page.wait_for_selector("#frame:not(.settling)")
+    boxes = [node(page, name).bounding_box() for name in DATA.names]
+    assert len({(box["x"], box["y"]) for box in boxes}) == len(boxes)
 
 
 def test_a_slider_that_does_not_rest_ends_where_it_was_left(explore):

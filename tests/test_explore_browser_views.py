@@ -68,7 +68,8 @@ def test_strips_tell_where_an_arc_lives(explore):
     page = explore(address="search=hc")  # as the strips are
     page.locator("#tab-life").click()
     page.locator("#life-arcs").select_option("all")
-    eventually(lambda: page.locator("#life-progress").is_hidden() and page.locator(".life-row.here").count())
+    page.wait_for_selector(".life-row.here")
+    eventually(lambda: page.locator("#life-progress").is_hidden())
     assert page.locator(".life-row.here").count() == len(arcs(page))
     for strip in page.locator(".life-row.here .strip").all():
         pieces = strip.locator("i").evaluate_all(

@@ -176,6 +176,31 @@ def batch_of(tables: Sequence[CountTable], child: int) -> TableBatch:
     )
 
 
+def join_batches(batches: Sequence[TableBatch]) -> TableBatch:
+    """Put batches with the same child together, in their order."""
+    if len(batches) == 1:
+        return batches[0]
+    parts = [batch.counts for batch in batches]
+    ends = []
+    for values, name in (("cells", "cell_ends"), ("totals", "total_ends")):
+        sizes = [len(getattr(part, values)) for part in parts]
+        starts = np.cumsum([0, *sizes[:-1]])
+        ends.append(np.concatenate([getattr(part, name) + start for part, start in zip(parts, starts, strict=True)]))
+    counts = Counted(
+        cells=np.concatenate([part.cells for part in parts]),
+        cell_ends=ends[0],
+        totals=np.concatenate([part.totals for part in parts]),
+        total_ends=ends[1],
+        n_positive=np.concatenate([part.n_positive for part in parts]),
+        q_obs=np.concatenate([part.q_obs for part in parts]),
+    )
+    q, log_q, n_parents = (np.concatenate([getattr(each, name) for each in batches]) for name in _SHAPES)
+    return batches[0]._replace(counts=counts, q=q, log_q=log_q, n_parents=n_parents)
+
+
+_SHAPES = ("q", "log_q", "n_parents")
+
+
 def declared(configurations: Sequence[int]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Numbers of declared configurations, which may exceed the floats, as the `q` and `log_q` of a batch."""
     limit = 1 << 1000

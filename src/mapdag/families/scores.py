@@ -13,6 +13,7 @@ import numpy as np
 from mapdag.counts import Backend, Counter, Engine, Request, make_engine
 from mapdag.counts.device.engine import DeviceEngine
 from mapdag.counts.device.plan import families_of
+from mapdag.counts.table import join_batches
 from mapdag.counts.threads import pool
 from mapdag.data.gaps import refuse_gaps
 from mapdag.errors import DataError, Function, ParameterError
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from mapdag.contracts import Likelihood
     from mapdag.counts import CountTable
+    from mapdag.counts.table import TableBatch
     from mapdag.data import Dataset
     from mapdag.families.crew import Crew
     from mapdag.families.device import DeviceScores
@@ -292,8 +294,16 @@ class FamilyScores:
         elif self._with_recipe:
             from mapdag.recipes import score_tables
 
-            for i, batch in zip(asked, self.engine.tables([requests[i] for i in asked]), strict=True):
-                every[i][self._with_recipe] = score_tables(batch, self.recipes, self.terms)
+            batches = self.engine.tables([requests[i] for i in asked])
+            by_child: dict[int, list[tuple[int, TableBatch]]] = {}
+            for i, batch in zip(asked, batches, strict=True):
+                by_child.setdefault(batch.child, []).append((i, batch))
+            for group in by_child.values():  # each in one call, which takes a while to begin
+                scores = score_tables(join_batches([batch for _, batch in group]), self.recipes, self.terms)
+                first = 0
+                for i, _ in group:
+                    every[i][self._with_recipe] = scores[:, first : first + every[i].shape[1]]
+                    first += every[i].shape[1]
         if self._from_tables:
             for scores, request in zip(every, requests, strict=True):
                 for place, parents in enumerate(request.families()):

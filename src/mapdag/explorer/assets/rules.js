@@ -27,6 +27,7 @@ const told = (cost) => (cost === undefined ? "" : cost === null ? "∞ nats" : M
 /** Begin; `openLanes` shows the tiers. */
 export function startRules(openLanes) {
   const place = document.getElementById("panel-rules");
+  const body = make("div");
   let costs = new Map(), latest = "";
 
   const rules = () => [
@@ -38,9 +39,7 @@ export function startRules(openLanes) {
   function update() {
     if (!state.data || state.tab !== "rules") return;
     const tiers = state.settings.tiers || [], list = rules(), total = costs.get("total");
-    place.replaceChildren(...[
-      make("p", { class: "help" }, "What you know. Drag from node to node in the graph with Require or Forbid, or add a rule here. Costs are what the score of the best graph found loses by a rule."),
-      form(),
+    body.replaceChildren(...[
       list.length ? make("ul", { class: "rules", id: "rules" }, list.map(line)) : make("p", { class: "note" }, "No arc is required or forbidden."),
       make("h4", { class: "over" }, "Tiers"),
       tiers.length
@@ -83,5 +82,8 @@ export function startRules(openLanes) {
   }, 250);
   on("drawn", ({ final }) => { if (final) price(); });
   on("settings data", () => { costs = new Map(); update(); });
+  on("data", () => place.replaceChildren( // the form stays as it is while one fills it in
+    make("p", { class: "help" }, "What you know. Drag from node to node in the graph with Require or Forbid, or add a rule here. Costs are what the score of the best graph found loses by a rule."),
+    form(), body));
   whenShown("rules", update);
 }

@@ -21,7 +21,7 @@ export const camera = makeCamera(picture, null, document.querySelectorAll("[data
 export const drawing = makeDrawing(picture);
 
 const EMPTY = indexed({ nodes: [], arcs: [] });
-let network = EMPTY, positions = null, bars = null, changed = 0, latest = null, firstLayout = null, opening = true, sliding = false;
+let network = EMPTY, positions = null, bars = null, latest = null, firstLayout = null, opening = true, sliding = false;
 
 /** The network that is shown. */
 export const known = () => network;
@@ -68,7 +68,6 @@ export async function tidy() {
   try { found = await post("/api/layout", { data: asked, arcs }); } catch (error) { tell("trouble", error); }
   if (!found || state.data.data !== asked) { frame.classList.remove("settling"); return; }
   positions = { ...found, paths: new Map(arcs.map(([a, b], n) => [keyOf(a, b), found.lines[n]])) };
-  changed = 0;
   settle();
 }
 /** Put everything where the layout wants it. */
@@ -97,9 +96,10 @@ const tidyLater = settled(() => tidy(), 350), mapLater = settled(() => minimap.d
 /** Lay out anew when much has changed; a table that was just opened gets the layout of the search's first graph. */
 function tidyIfNeeded({ final, arcs }) {
   if (!final || sliding) return; // nothing moves while a slider is held
-  if (changed > (opening ? 0 : Math.max(6, arcs.length / 3))) {
+  const unknown = arcs.filter(([a, b]) => !positions.paths.has(keyOf(a, b))).length;
+  if (unknown > (opening ? 0 : Math.max(6, arcs.length / 3))) {
     frame.classList.add("settling");
-    tidyLater();
+    (opening ? tidy : tidyLater)();
   }
   opening = false;
 }
@@ -108,7 +108,6 @@ async function draw(answer) {
   const nodes = answer.nodes.map((name) => ({ name, parents: [] })), places = new Map(answer.nodes.map((name, i) => [name, i]));
   const arcs = answer.arcs.map(([start, end, compelled]) => ({ start, end, reversible: !compelled }));
   for (const { start, end } of arcs) nodes[places.get(end)].parents.push(start);
-  const before = new Set(network.arcs.map(({ start, end }) => keyOf(network.name(start), network.name(end))));
   const fresh = !positions;
   network = indexed({ nodes, arcs });
   latest = answer;
@@ -119,7 +118,6 @@ async function draw(answer) {
   neighbourhood.leave();
   drawing.setArcs(network, (n) => look(network, n));
   drawing.setGhosts(ghosts(network));
-  changed += fresh ? 0 : answer.arcs.filter(([a, b]) => !before.has(keyOf(a, b))).length;
   tidyIfNeeded(answer);
   if (graph.chosen >= 0) graph.refresh();
   mapLater();
@@ -142,7 +140,7 @@ on("drawn", () => { if (!+element("radius").value) say(""); });
 on("strength pin", restyle);
 on("settings", () => { if (state.graph && positions) restyle(); });
 on("data", () => {
-  [positions, network, changed, latest, firstLayout, opening] = [null, EMPTY, 0, null, null, true];
+  [positions, network, latest, firstLayout, opening] = [null, EMPTY, null, null, true];
   if (graph.chosen >= 0) graph.choose(-1);
   state.arc = state.node = null;
   drawing.setNodes(state.data.columns.map(({ name }) => name), state.data.columns.map(({ name }) => (name.length > 24 ? `${name.slice(0, 23)}…` : name)));
