@@ -216,10 +216,11 @@ def test_an_error_in_a_block_ends_the_pass():
     data = md.network("asia").sample(1000, seed=1)
     engine = BlocksEngine(Blocked(data, Broken(data.codes, 1)))
     engine.threads = 2
+    before = threading.active_count()  # of tests before this one, too
     with pytest.raises(OSError, match="disk on fire"):
         engine.tables([Request(0, ())])
     assert len(asked) < 1000
-    assert threading.active_count() < 20
+    assert threading.active_count() <= before + 4  # a few that wait for the next work
 
 
 def test_families_with_the_same_members_share_a_table():

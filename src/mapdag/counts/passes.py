@@ -83,7 +83,11 @@ def count_blocks(blocks: Blocks, turn: Turn, cards: Ints, *, threads: int = 1) -
     numbers, stop = iter(range(len(blocks))), threading.Event()
 
     def work() -> Parts:
-        return _count(blocks, (i for i in numbers if not stop.is_set()), turn, cards)
+        try:
+            return _count(blocks, (i for i in numbers if not stop.is_set()), turn, cards)
+        except BaseException:  # whoever of them meets it first
+            stop.set()
+            raise
 
     threads = min(threads, len(blocks))
     if threads < 2:
