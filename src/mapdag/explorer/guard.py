@@ -105,11 +105,21 @@ class Guard:
             raise Refused(413, f"more than {self._body:,} bytes: start the explorer with a higher --max-body")
         if scope["path"].startswith("/api/") and not self._knows(headers.get(HEADER, b"").decode("latin-1")):
             raise Refused(403, "the token is missing or wrong: open the address that was printed")
-        if scope["path"] == "/" and not (self._is_invited(scope) or self._knows(_cookie(headers))):
+        if scope["path"] == "/" and not (self._is_invited(scope) or self._knows(self._cookie(headers))):
             raise Refused(403, "the token is missing or wrong: open the address that was printed")
 
     def _knows(self, token: str) -> bool:
         return hmac.compare_digest(token.encode("utf-8", "replace"), self._token.encode())
+
+    def _cookie(self, headers: MutableMapping[bytes, bytes]) -> str:
+        """Token that the browser keeps for this port: explorers on others are sent theirs, too."""
+        jar: SimpleCookie = SimpleCookie()
+        try:
+            jar.load(headers.get(b"cookie", b"").decode("latin-1"))
+        except CookieError:
+            return ""
+        found = jar.get(f"{COOKIE}-{self._port}")
+        return "" if found is None else found.value
 
     def _is_invited(self, scope: Scope) -> bool:
         given = parse_qs(scope.get("query_string", b"").decode("latin-1"), max_num_fields=20).get("token", [""])
@@ -167,16 +177,6 @@ class _Limited:
             raise Refused(413, f"more than {self._most:,} bytes: start the explorer with a higher --max-body")
         self._done = not message.get("more_body", False)
         return message
-
-
-def _cookie(headers: MutableMapping[bytes, bytes]) -> str:
-    jar: SimpleCookie = SimpleCookie()
-    try:
-        jar.load(headers.get(b"cookie", b"").decode("latin-1"))
-    except CookieError:
-        return ""
-    found = [morsel.value for name, morsel in jar.items() if name.startswith(COOKIE)]
-    return found[0] if found else ""
 
 
 def _address(host: str) -> str:
