@@ -38,6 +38,7 @@ def explore(browser, client):
         page.on("request", lambda request: requests.append(request.url))
         page.goto(f"{client.server.url}#data={table or client.table}&{address}")
         page.wait_for_selector(ready)
+        nothing_leaves(page)
         return page
 
     open_page.complaints = complaints
@@ -57,6 +58,11 @@ def eventually(check, seconds=60):
     return found
 
 
+def nothing_leaves(page):
+    """Wait until arcs that go are gone."""
+    eventually(lambda: page.locator(".leaving").count() == 0)
+
+
 class Follows:
     """Within, something is done to the page; at the end the graph has followed."""
 
@@ -74,6 +80,7 @@ class Follows:
         if kind is None:
             eventually(lambda: self._now()[0] > self.before and self._now()[1] == "true")
             self.page.wait_for_selector("#frame:not(.settling)")
+            nothing_leaves(self.page)
 
 
 def arcs(page):
