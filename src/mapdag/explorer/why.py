@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mapdag.counts import engine_of
-from mapdag.errors import GraphError
 from mapdag.explorer.answers import finite
 from mapdag.explorer.judge import Judge
 from mapdag.graphs import DAG
 from mapdag.notices import heard
-from mapdag.wording import near
+from mapdag.search.constraints import place_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,16 +46,8 @@ class _Arc:
     def __init__(self, table: Table, settings: Settings, dag: DAG, arc: Arc) -> None:
         self._data, self._settings, self._dag = table.data, settings, dag
         self._judge = Judge(table.data, settings)
-        index = {name: i for i, name in enumerate(table.data.names)}
-        for name in arc:
-            if name not in index:
-                close = near(name, index)
-                hint = f"; did you mean {close[0]!r}?" if close else ""
-                raise GraphError(f"the arc {arc[0]} -> {arc[1]} speaks of {name!r}, which is not a column{hint}")
-        if arc[0] == arc[1]:
-            raise GraphError(f"the arc {arc[0]} -> {arc[1]} is a loop")
         self._arc = arc
-        self._start, self._end = index[arc[0]], index[arc[1]]
+        self._start, self._end = place_of(arc, {name: i for i, name in enumerate(table.data.names)})
         self._present = dag.has_arc(*arc)
         self._others = [p for p in dag.parent_indices(self._end) if p != self._start]
 

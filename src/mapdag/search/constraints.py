@@ -89,12 +89,12 @@ def make_rules(constraints: Constraints, prior: Prior, nodes: Sequence[str]) -> 
     allowed = np.ascontiguousarray(~np.isneginf(prior.log_odds(nodes)))
     np.fill_diagonal(allowed, val=False)
     for arc in constraints.forbidden:
-        allowed[_place(arc, index, "forbidden")] = False
+        allowed[place_of(arc, index, "forbidden")] = False
     for later, earlier in _against_time(constraints.tiers, index):
         allowed[later, earlier] = False
     fixed = np.zeros((n, n), dtype=np.bool_)
     for arc in constraints.required:
-        i, j = _place(arc, index, "required")
+        i, j = place_of(arc, index, "required")
         if fixed[j, i]:
             raise GraphError(f"{arc[0]} -> {arc[1]} and {arc[1]} -> {arc[0]} are both required: they form a cycle")
         if not allowed[i, j]:
@@ -170,14 +170,16 @@ def _oriented(dag: DAG, pairs: Sequence[tuple[int, int]], rules: Rules) -> DAG |
     return None
 
 
-def _place(arc: tuple[str, str], index: dict[str, int], what: str) -> tuple[int, int]:
+def place_of(arc: tuple[str, str], index: Mapping[str, int], what: str = "") -> tuple[int, int]:
+    """Numbers of the nodes of an arc, or an error; `what` says what kind of arc it is."""
+    told = f"the {what} arc {arc[0]} -> {arc[1]}" if what else f"the arc {arc[0]} -> {arc[1]}"
     for name in arc:
         if name not in index:
             close = near(name, index)
             hint = f"; did you mean {close[0]!r}?" if close else ""
-            raise GraphError(f"the {what} arc {arc[0]} -> {arc[1]} speaks of {name!r}, which is not a column{hint}")
+            raise GraphError(f"{told} speaks of {name!r}, which is not a column{hint}")
     if arc[0] == arc[1]:
-        raise GraphError(f"the {what} arc {arc[0]} -> {arc[1]} is a loop")
+        raise GraphError(f"{told} is a loop")
     return index[arc[0]], index[arc[1]]
 
 

@@ -46,28 +46,20 @@ def enumerate_all(objective: Objective, cache: FamilyCache, options: Options, wa
 
     Scores are those of other enumerations but for the last bits.
     """
-    from mapdag.search.exact.subsets import keep_undominated
-
     try:
         lattice = Lattice(cache, objective, options, charge=0.0, copies=0)
     except CapacityError:
         return None
     lattice.watch = watch
     before = watch.families
-    score = lattice.scorer()
-    found: dict[int, tuple[Words, Floats]] = {}
+    found = lattice.undominated("enumerating")
 
-    def make_list(child: Child) -> None:
-        scores = np.empty(child.size)
-        score(child, scores)
-        places, values = keep_undominated(scores, child.pinned, lattice.most)
-        order = np.lexsort((places, -values))
-        order = order[np.isfinite(values[order])]
-        sets = words_of([child.nodes(place) for place in places[order].tolist()], 1)
-        found[child.node] = sets.reshape(-1, 1), values[order] + lattice.base[child.node]
+    def listed(child: Child) -> tuple[Words, Floats]:
+        places, values = found[child.node]
+        sets = words_of([child.nodes(place) for place in places.tolist()], 1)
+        return sets.reshape(-1, 1), values + lattice.base[child.node]
 
-    watch.work("enumerating", [partial(make_list, child) for child in lattice.children])
-    families = join([found[child.node] for child in lattice.children])
+    families = join([listed(child) for child in lattice.children])
     return Enumeration(families, watch.families - before, lattice.n_nodes - 1, complete=True)
 
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from mapdag.terms.formulas import Terms
 
     Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
 
 #: What an arc is charged so that the fewest win among equals: far more than rounding errors, far less than evidence.
 TIE = 2.0**-26
@@ -182,6 +183,25 @@ class Lattice:
         """
         self.watch.families += sum(math.comb(len(c.candidates), k) for c in self.children for k in range(self.most + 1))
         return self._scorer_by_tallies() if self.is_compiled else self._score_by_tables
+
+    def undominated(self, phase: str) -> dict[int, tuple[Ints, Floats]]:
+        """List the sets of parents that score higher than all their subsets, best first, by child: places, scores."""
+        from mapdag.search.exact.subsets import keep_undominated
+
+        score = self.scorer()
+        found: dict[int, tuple[Ints, Floats]] = {}
+
+        def make_list(child: Child) -> None:
+            scores = np.empty(child.size)
+            score(child, scores)
+            places, values = keep_undominated(scores, child.pinned, self.most)
+            order = np.lexsort((places, -values))
+            order = order[np.isfinite(values[order])]
+            found[child.node] = places[order], values[order]
+
+        jobs = [partial(make_list, child) for child in self.children]
+        self.watch.work(phase, jobs, in_turn=not self.is_compiled)
+        return found
 
     def _scorer_by_tallies(self) -> Callable[..., None]:
         from mapdag.recipes import Rule

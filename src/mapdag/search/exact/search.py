@@ -134,21 +134,9 @@ class _Lists:
     """For every child the sets of parents that score higher than all their subsets: less memory, more time."""
 
     def __init__(self, lattice: Lattice) -> None:
-        from mapdag.search.exact.subsets import ParentSets, find_sinks_in_lists, keep_undominated
+        from mapdag.search.exact.subsets import ParentSets, find_sinks_in_lists
 
-        score = lattice.scorer()
-        self._lists: dict[int, tuple[Ints, Floats]] = {}
-
-        def make_list(child: Child) -> None:
-            scores = np.empty(child.size)
-            score(child, scores)
-            places, values = keep_undominated(scores, child.pinned, lattice.most)
-            order = np.lexsort((places, -values))
-            order = order[np.isfinite(values[order])]
-            self._lists[child.node] = places[order], values[order]
-
-        jobs = [partial(make_list, child) for child in lattice.children]
-        lattice.watch.work("scoring", jobs, in_turn=not lattice.is_compiled)
+        self._lists = lattice.undominated("scoring")
         lists = [self._lists[child.node] for child in lattice.children]
         sets = [
             child.nodes(p) for child, (places, _) in zip(lattice.children, lists, strict=True) for p in places.tolist()
