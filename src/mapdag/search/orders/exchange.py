@@ -16,7 +16,7 @@ from mapdag.search.climbing.moves import tie_at
 
 if TYPE_CHECKING:
     from mapdag.search.cache.store import Problem, Store
-    from mapdag.search.orders.recombination import Graph
+    from mapdag.search.orders.graph import Graph
     from mapdag.search.orders.sweep import Order
 
 

@@ -1,17 +1,16 @@
 """Search over orders of the nodes: the default, for quality.
 
-Hill climbing gives a first order. Then each node in turn is moved to its best position, its parents and those of the
-nodes it passes being chosen anew among their predecessors (`sweep`). Where nothing gains, arcs are turned round at
-random and the search goes on, keeping what is not worse. The same is done from random orders, and what they do better
-in one place or another is taken over (`recombination`). Last, single arcs are tried once more. With many rows, most of
-that is done on a share of them (`sample`).
-With few nodes all of that is not needed: there the best of all graphs is found as fast.
+Hill climbing gives a first order. From it and from random ones, each node in turn is moved to its best position, its
+parents and those of the nodes it passes being chosen anew among their predecessors (`explore`). All families met on the
+way are listed, and the best graph is put together from them (`assembly`); from there it is explored again, which finds
+more families, and so on. Last, single arcs are tried once more. With many rows, most of that is done on a share of them
+(`sample`). With few nodes all of that is not needed: there the best of all graphs is found as fast.
 """
 
 from __future__ import annotations
 
 import math
-from contextlib import suppress
+import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -24,9 +23,11 @@ from mapdag.search.climbing.moves import tie
 from mapdag.search.climbing.walk import Walk
 from mapdag.search.exact.search import search_exactly
 from mapdag.search.frame.watch import EarlyEnd
-from mapdag.search.orders.recombination import graph_of, recombine
+from mapdag.search.orders.assembly import new_assembly, put_together
+from mapdag.search.orders.graph import graph_of
+from mapdag.search.orders.lists import Families, make_lists
 from mapdag.search.orders.sample import draw
-from mapdag.search.orders.state import Basis
+from mapdag.search.orders.state import Basis, order_of
 from mapdag.search.orders.team import Team
 
 if TYPE_CHECKING:
@@ -37,24 +38,25 @@ if TYPE_CHECKING:
     from mapdag.search.cache import FamilyCache
     from mapdag.search.frame.options import Options
     from mapdag.search.frame.result import Result
-    from mapdag.search.orders.recombination import Graph
+    from mapdag.search.orders.graph import Graph
     from mapdag.search.orders.state import OrderState
     from mapdag.search.orders.team import Errand
 
-_ROUNDS, _ROUNDS_PER_NODE = 120.0, 0.6  # arcs turned round from each order
-_AGAIN = 8  # times that the search goes on from the best graph, when orders bring nothing new
-_STARTS = 30  # orders to start from, and one more for every so many nodes, unless the work allows fewer
-_NODES_PER_START = 10
-_FRUITLESS = 5  # starts in a row without a gain after which the search ends, and one more for so many nodes
-_NODES_PER_FRUITLESS = 40
+_STARTS, _NODES_PER_START = int(os.environ.get("X_P", "6")), 40  # orders to start from, and one more for so many nodes
+_ASSEMBLIES = int(os.environ.get("X_A", "8"))  # graphs that are put together at a time
+_TOPS = int(os.environ.get("X_TOPS", "3"))  # of which so many, the best ones, are explored
+_FRESH = int(os.environ.get("X_FRESH", "2"))  # and as many random orders
+_FRUITLESS = int(os.environ.get("X_FR", "2"))  # times in a row that this gains nothing, after which the search ends
+_GENERATIONS = 30  # times that it is done, at most
+_WINDOWS = float(os.environ.get("X_PASSES", "1"))  # for each node, that gain nothing, after which a graph is done
 # How much counting the search may take, in passes over all pairs of nodes (hill climbing takes two or three).
 _PASSES = 24_000.0
 _PASSES_PER_NODE = 80.0
 _MANY = 300_000  # rows from which on most of the search is done on a share of them
 _SHARE = 1 / 16
 _FEWEST, _MOST = 100_000, 2_000_000  # rows of such a sample
-_STARTS_ON_ALL, _AGAIN_ON_ALL, _ROUNDS_ON_ALL = 8, 1, 0.1  # what is done on all of them, then
-_ORDERS = 0  # explorations from orders; higher generations are those from the best graph
+_STARTS_ON_ALL = 8  # graphs of the sample from which the search goes on, on all rows
+_ORDERS = 0  # explorations from orders; higher generations are those from graphs
 _FEW = 11  # nodes for which all graphs are gone through
 _EXACT = 1e8  # nanoseconds that this may take at least
 _EXACT_SHARE = 1 / 8  # of the work that the search may take
@@ -69,8 +71,8 @@ def search_orders(objective: Objective, cache: FamilyCache, options: Options, *,
     objective, cache, options
         What to maximise, on which data, under which constraints and limits.
     effort : float
-        How much to do, as a multiple of what is usual; 0: from one order, without turning arcs round at random. With
-        few nodes, any but a small one finds the best of all graphs.
+        How much to do, as a multiple of what is usual; 0: from one order only. With few nodes, any but a small one
+        finds the best of all graphs.
     """
     effort = check_number("effort", effort, least=0)
     walk = Walk(objective, cache, options)
@@ -91,23 +93,25 @@ class _Search:
         prior = walk.objective.prior
         self._arcwise = prior.is_arcwise
         # What the score has besides the likelihood and the log-odds of the arcs.
-        odds = np.broadcast_to(walk.problem.odds, walk.rules.allowed.shape)
-        arcs = math.fsum(odds[p, child] for child in range(len(walk.nodes)) for p in walk.start.parent_indices(child))
+        self._odds = np.broadcast_to(walk.problem.odds, walk.rules.allowed.shape)
+        arcs = math.fsum(
+            self._odds[p, child] for child in range(len(walk.nodes)) for p in walk.start.parent_indices(child)
+        )
         self._rest = prior.log_prior(walk.start) - arcs
         fixed = walk.rules.fixed
         self._pairs = np.argwhere(fixed).tolist()
-        self._finely = not (fixed & fixed.T).any()  # pairs may have to be adjacent, no matter how
+        # Pairs may have to be adjacent, no matter how: then what a node may have for parents depends on the order.
+        self._assembles = effort > 0 and not (fixed & fixed.T).any()
         self._everybody = self._basis = Basis(walk.objective, walk.cache)
         n = len(walk.nodes)
-        self._rounds = round(effort * (_ROUNDS + _ROUNDS_PER_NODE * n))
-        self._patience = _FRUITLESS + n // _NODES_PER_FRUITLESS
         self._starts = max(round(effort * (_STARTS + n / _NODES_PER_START)), 1)
-        self._again = _AGAIN if self._rounds else 0
+        self._assemblies, self._fresh = (max(round(effort * each), 1) for each in (_ASSEMBLIES, _FRESH))
         self._most_work = effort * (_PASSES + _PASSES_PER_NODE * n) * n * walk.cache.estimate()
         self._most_exact = max(self._most_work * _EXACT_SHARE, effort * _EXACT)
-        self._graph: Sequence[int] = ()  # where to begin
-        self._graphs: list[Sequence[int]] = []  # and where else, if not with random orders
-        self.met: list[Graph] = []  # from all orders
+        self._orders: list[Sequence[int]] = []  # where to begin; then random orders
+        self._best: Graph | None = None
+        self._met: list[Families] = []
+        self.graphs: list[Graph] = []  # from all orders
 
     def run(self) -> None:
         """Search from several orders, then polish the best graph; or, with few nodes, find the best of all."""
@@ -116,16 +120,12 @@ class _Search:
         if self._arcwise and n <= _FEW and _EXACT_ROW * rows * 2**n <= self._most_exact:
             self._take_best()
             return
-        self._graph = _masks_of(walk.best())
+        self._orders = [order_of(_masks_of(walk.best()))]
         if rows > _MANY and walk.cache.data.weights is None and self._starts > 1:
             self._search_sample()
         with Team(self._begin, walk.cache, walk.watch) as team:
-            try:
-                best = self._gather(team)
-            except BaseException:  # a limit was reached, or Ctrl-C: what is known counts
-                self._stop(team)
-                raise
-        self._polish(best)
+            self._gather(team)
+        self._polish()
 
     def _search_sample(self) -> None:
         """Search on a share of the rows; on all of them, only go on from what that has brought."""
@@ -150,97 +150,108 @@ class _Search:
             self._offer(self._scored([_masks_of(other.best())])[0])
             raise
         walk.watch.check()
-        graphs = [self._graph, *(each.masks() for each in search.met), _masks_of(other.best())]
-        best, *others = self._scored(graphs)
-        for each in others:
-            self._improve(best, each)
-        self._graph = best.masks()
-        self._graphs = [self._graph, *graphs[1:_STARTS_ON_ALL]]
-        self._starts, self._again, self._rounds = len(self._graphs), _AGAIN_ON_ALL, round(self._rounds * _ROUNDS_ON_ALL)
+        graphs = [_masks_of(walk.best()), _masks_of(other.best()), *(each.masks() for each in search.graphs)]
+        for graph in self._scored(graphs):
+            self._accept(graph)
+        self._orders = list(map(order_of, graphs[:_STARTS_ON_ALL]))
+        self._starts, self._fresh = len(self._orders), 0
         # On all rows only these are looked at as parents at first.
         self._basis = Basis(walk.objective, walk.cache, _company(graphs))
 
     def _scored(self, graphs: Sequence[Sequence[int]]) -> list[Graph]:
         """Score graphs that were found on other rows; families that are thinner than allowed lose their parents."""
-        walk = self._walk
         families = [[(x, tuple(members(mask))) for x, mask in enumerate(masks)] for masks in graphs]
-        walk.cache.score(family for graph in families for family in graph)
-        odds = np.broadcast_to(walk.problem.odds, walk.rules.allowed.shape)
-        row = walk.cache.index(walk.objective)
+        scores = self._score([family for graph in families for family in graph])
         found = []
         for graph in families:
-            kept = [parents if walk.cache.family(x, parents)[row] > -np.inf else () for x, parents in graph]
-            scores = [
-                walk.cache.family(x, parents)[row] + sum(odds[p, x] for p in parents) for x, parents in enumerate(kept)
-            ]
-            found.append(graph_of([mask_of(parents) for parents in kept], scores))
+            kept = [parents if scores[x, parents] > -np.inf else () for x, parents in graph]
+            scores |= self._score([(x, parents) for x, parents in enumerate(kept) if not parents])
+            found.append(graph_of(list(map(mask_of, kept)), [scores[family] for family in enumerate(kept)]))
         return found
 
+    def _score(self, families: Sequence[tuple[int, tuple[int, ...]]]) -> dict[tuple[int, tuple[int, ...]], float]:
+        """Scores of families, with the log-odds of their arcs."""
+        cache = self._walk.cache
+        cache.score(families)
+        row = cache.index(self._walk.objective)
+        return {(x, each): cache.family(x, each)[row] + sum(self._odds[p, x] for p in each) for x, each in families}
+
     def _begin(self, errand: Errand) -> OrderState:
-        """Set out from a random order, or go on from the best graph so far."""
-        rng = np.random.default_rng([self._walk.options.seed, *errand])
-        basis = self._basis if errand[0] == _ORDERS else self._everybody
-        state = basis.state(alone=self._starts == 1 and not self._again)
-        if errand[0] == _ORDERS and self._graphs:
-            state.load_masks(self._graphs[errand[1]])
-        elif errand[0] == _ORDERS and errand[1]:
-            state.shuffle(rng)
+        """Set out from an order that is given, or from a random one."""
+        generation, number = errand
+        basis = self._basis if generation == _ORDERS else self._everybody
+        if number < len(self._orders):
+            sequence = self._orders[number]
         else:
-            state.load_masks(self._graph)
-        state.begin(rng, self._rounds, self._most_work)
-        return state
+            sequence = basis.shuffled(np.random.default_rng([self._walk.options.seed, *errand]))
+        return basis.state(sequence, alone=self._starts == 1, thorough=number == 0)
 
-    def _gather(self, team: Team) -> Graph:
-        """Put the best graph together from those that are met from one order after the other, and from it again.
+    def _gather(self, team: Team) -> None:
+        """Explore from some orders, put graphs together from the families that are met, explore from these, and so on."""
+        generation = fruitless = 0
+        work = self._explore(team, generation, self._starts)
+        while self._assembles and fruitless < _FRUITLESS and generation < _GENERATIONS and work <= self._most_work:
+            generation += 1
+            before = self._score_so_far
+            graphs = self._assemble(generation)
+            self._orders = [order_of(each.masks()) for each in graphs[:_TOPS]]
+            work += self._explore(team, generation, len(self._orders) + self._fresh)
+            gained = self._score_so_far - before > tie(before)
+            fruitless = 0 if gained else fruitless + 1
 
-        Threads that would have nothing to do begin explorations that may not be needed.
-        """
-        threads = self._walk.watch.threads
-        eager = threads if threads > self._patience else 0
-        state = team.get([(_ORDERS, each) for each in range(min(max(self._patience + 1, eager), self._starts))])
-        best, work, number, generation, gained = state.best.copy(), state.work, 1, _ORDERS, True
-        self.met.append(state.best)
-        self._offer(best)
-        while gained:
-            fruitless = 0
-            while number < self._starts and fruitless < self._patience and work <= self._most_work:
-                self._walk.tell("searching", number, self._starts)
-                ahead = min(number + max(self._patience - fruitless, eager), self._starts)
-                state = team.get([(_ORDERS, each) for each in range(number, ahead)])
-                self.met.append(state.best)
-                work, number = work + state.work, number + 1
-                fruitless = 0 if self._improve(best, state.best) else fruitless + 1
-            team.let_go()
-            self._graph, generation, gained = best.masks(), generation + 1, False
-            errands = [(generation, each) for each in range(self._again)]
-            while errands and work <= self._most_work:
-                state = team.get(errands)
-                errands.pop(0)
-                work += state.work
-                gained = self._improve(best, state.best) or gained
-            gained = gained and number < self._starts and work <= self._most_work
-        for graph in self.met:
-            recombine(best, graph, self._finely)
-        return best
+    @property
+    def _score_so_far(self) -> float:
+        return -math.inf if self._best is None else self._best.score()
 
-    def _improve(self, best: Graph, other: Graph) -> bool:
-        """Improve the best graph with parts of another one; tells whether that gained something."""
-        before = _score(best)
-        recombine(best, other, self._finely)
-        self._offer(best)
-        return _score(best) - before > tie(before)
+    def _explore(self, team: Team, generation: int, size: int) -> float:
+        """Explore from so many orders; returns the work that took."""
+        work = 0.0
+        errands = [(generation, each) for each in range(size)]
+        while errands and (self._best is None or work <= self._most_work):
+            self._walk.tell("searching", generation, _GENERATIONS)
+            state = team.get(errands)
+            errands.pop(0)
+            work += state.work
+            assert state.families is not None
+            self._met.append(state.families)
+            self.graphs.append(state.graph)
+            self._accept(state.graph)
+        team.let_go()
+        return work
 
-    def _finish(self, state: OrderState) -> None:
-        while not state.step():
-            self._walk.watch.check()
+    def _assemble(self, generation: int) -> list[Graph]:
+        """Put graphs together from all families that were met, the best first, each once."""
+        basis, walk = self._everybody, self._walk
+        if generation == 1:
+            self._met.append(self._smallest())
+        lists = make_lists(self._met, basis.first)
+        self._met = [lists.families()]
+        assert self._best is not None
+        seeds = [[walk.options.seed, generation, 0, each] for each in range(self._assemblies + 1)]
+        starts = []
+        for number, seed in enumerate(seeds):
+            rng = np.random.default_rng(seed)
+            sequence = basis.shuffled(rng) if number else order_of(self._best.masks())
+            starts.append(new_assembly(sequence, rng))
+        graphs = put_together(lists, starts, max(round(_WINDOWS * len(walk.nodes)), 1), walk.watch)
+        for each in graphs:
+            self._accept(each)
+        different = {tuple(each.masks()): each for each in graphs}
+        return sorted(different.values(), key=lambda each: -each.score())
 
-    def _stop(self, team: Team) -> None:
-        """Keep the best of what was met so far, whatever the limits say."""
-        team.stop()
-        for state in team.under_way:
-            if state.is_known:
-                with suppress(EarlyEnd):
-                    self._offer(state.best)
+    def _smallest(self) -> Families:
+        """Return the smallest families that are allowed: those of the arcs that must be there."""
+        must = [tuple(sorted(self._everybody.before.get(x, ()))) for x in range(len(self._walk.nodes))]
+        scores = self._score(list(enumerate(must)))
+        graph = graph_of(list(map(mask_of, must)), [scores[family] for family in enumerate(must)])
+        return Families(np.arange(len(must)), graph.parents, graph.scores)
+
+    def _accept(self, graph: Graph) -> None:
+        """Take a graph for the best one so far if it is."""
+        score = graph.score()
+        if self._best is None or score - self._score_so_far > tie(score):
+            self._best = graph
+        self._offer(graph)
 
     def _take_best(self) -> None:
         """Find the best of all graphs; kept if it is better by more than a tie."""
@@ -255,7 +266,7 @@ class _Search:
 
     def _offer(self, graph: Graph) -> None:
         """Keep a graph if it is the best so far."""
-        score = _score(graph) + self._rest
+        score = graph.score() + self._rest
         if self._arcwise and score - self._walk.best_score > tie(score) and self._is_legal(masks := graph.masks()):
             self._walk.adopt(masks, score)
 
@@ -263,9 +274,11 @@ class _Search:
         """Whether all pairs are adjacent that must be (a limit on parents may have kept one apart)."""
         return all(masks[j] >> i & 1 or masks[i] >> j & 1 for i, j in self._pairs)
 
-    def _polish(self, best: Graph) -> None:
+    def _polish(self) -> None:
         """Climb from the best graph, search from where that leads, and so on until nothing gains."""
         walk = self._walk
+        assert self._best is not None
+        best = self._best
         while True:
             self._offer(best)
             before = walk.best_score
@@ -274,11 +287,10 @@ class _Search:
             walk.climb()
             if not walk.best_score - before > tie(before) or not self._arcwise:
                 return
-            state = self._everybody.state(alone=True)
-            state.load_masks(_masks_of(walk.best()))
-            state.begin(np.random.default_rng(0), 0, 0.0)
-            self._finish(state)
-            best = state.best
+            state = self._everybody.state(order_of(_masks_of(walk.best())), alone=True)
+            while not state.step():
+                walk.watch.check()
+            best = state.graph
 
 
 def _masks_of(dag: DAG) -> list[int]:
@@ -295,7 +307,3 @@ def _company(graphs: Sequence[Sequence[int]]) -> Bools:
             family = [child, *members(mask)]
             found[np.ix_(family, family)] = True
     return found
-
-
-def _score(graph: Graph) -> float:
-    return math.fsum(graph.scores.tolist())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from contextlib import suppress
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from mapdag.graphs.acyclicity import topological_order
 from mapdag.graphs.masks import transpose
 from mapdag.search.cache import Ask
 from mapdag.search.cache.status import ASK, CONVERGED, CROWDED
-from mapdag.search.orders.explore import MOST_WORK, ROUND, ROUNDS, explore, new_start
+from mapdag.search.orders.explore import collect, explore, new_start
 from mapdag.search.orders.trees import DONE, PAUSE, larger_trees, new_trees, turn_over, with_address
 from mapdag.search.warmup import wait_for
 
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
     from mapdag.kernels import Bools
     from mapdag.search.cache import FamilyCache
     from mapdag.search.cache.store import Problem, Store
-    from mapdag.search.orders.recombination import Graph
+    from mapdag.search.orders.graph import Graph
+    from mapdag.search.orders.lists import Families
     from mapdag.search.orders.trees import Trees
 
 _TREE_NODES = 32  # for each node of the network, for a start
@@ -82,75 +84,69 @@ class Basis:
         if len(trees.own) <= _MOST_NODES:
             self._spare.append(trees)
 
-    def state(self, *, alone: bool = False) -> OrderState:
-        """Begin an exploration, in this thread; `alone` if the threads of the cache have nothing else to do."""
-        return OrderState(self, alone=alone)
+    def state(self, sequence: Sequence[int], *, alone: bool = False, thorough: bool = False) -> OrderState:
+        """Begin an exploration, in this thread.
+
+        Parameters
+        ----------
+        sequence : sequence of int
+            The order to begin with.
+        alone : bool
+            Whether the threads of the cache have nothing else to do.
+        thorough : bool
+            Whether it shall also tell the families that all explorations begin with.
+        """
+        return OrderState(self, sequence, alone=alone, thorough=thorough)
+
+    def shuffled(self, rng: np.random.Generator) -> list[int]:
+        """Return a random order, required arcs permitting."""
+        waiting = rng.permutation(self.cache.data.n_columns).tolist()
+        sequence: list[int] = []
+        left = set(waiting)
+        while waiting:
+            ready = [x for x in waiting if not left.intersection(self.before.get(x, ()))]
+            sequence += ready
+            left.difference_update(ready)
+            waiting = [x for x in waiting if x in left]
+        return sequence
+
+
+def order_of(masks: Sequence[int]) -> list[int]:
+    """Return an order of the nodes of a graph, given as the parents of each."""
+    return topological_order(masks, transpose(masks))
 
 
 class OrderState:
     """An order under search, with the best parents of each node among its predecessors.
 
-    It shares the scores of families with others, and nothing else: what it finds depends on where it starts, and on
-    its seed.
+    It shares the scores of families with others, and nothing else: what it finds depends on where it starts.
+
+    Attributes
+    ----------
+    families : Families or None
+        What it has met, when all is done.
     """
 
-    def __init__(self, basis: Basis, *, alone: bool) -> None:
+    def __init__(self, basis: Basis, sequence: Sequence[int], *, alone: bool, thorough: bool) -> None:
         self._basis = basis
         self._desk = basis.cache.desk()
         self._helped = basis.cache if alone else None
+        self._thorough = thorough
         self._problem = basis.problem(shares=alone)
         self._trees = basis.trees(self._problem, self._desk.store)
-        self._start = new_start(basis.cache.data.n_columns, basis.first)
+        self._start = new_start(sequence)
         self._done = 0.0  # estimated nanoseconds of counting, when all is done
+        self.families: Families | None = None
 
     @property
-    def best(self) -> Graph:
-        """The best graph, put together from all that were met; not to be changed."""
-        return self._start.best
-
-    @property
-    def is_known(self) -> bool:
-        """Whether any graph was met yet."""
-        return bool(self._start.rounds[ROUND] >= 0)
+    def graph(self) -> Graph:
+        """The graph that it has come to, when all is done; not to be changed."""
+        return self._start.now
 
     @property
     def work(self) -> float:
         """Estimated nanoseconds of counting that the sets of parents tried so far are worth, cached or not."""
         return self._done or float(self._trees.work[DONE])
-
-    def load_masks(self, masks: Sequence[int]) -> None:
-        """Begin with an order of a graph."""
-        self.load(topological_order(masks, transpose(masks)))
-
-    def load(self, sequence: Sequence[int]) -> None:
-        """Begin with an order."""
-        order = self._start.order
-        order.sequence[:] = sequence
-        order.position[:] = -1
-        order.dirty[:] = True
-        order.cursor[:] = 0
-
-    def shuffle(self, rng: np.random.Generator) -> None:
-        """Begin with a random order, required arcs permitting."""
-        waiting = rng.permutation(len(self._start.order.sequence)).tolist()
-        before = self._basis.before
-        if not before:
-            self.load(waiting)
-            return
-        sequence: list[int] = []
-        left = set(waiting)
-        while waiting:
-            ready = [x for x in waiting if not left.intersection(before.get(x, ()))]
-            sequence += ready
-            left.difference_update(ready)
-            waiting = [x for x in waiting if x in left]
-        self.load(sequence)
-
-    def begin(self, rng: np.random.Generator, rounds: int, most_work: float) -> None:
-        """Set out to turn so many arcs round, within so much work."""
-        self._start.random[0] = rng.integers(2**64, dtype=np.uint64)
-        self._start.rounds[ROUND], self._start.rounds[ROUNDS] = -1, rounds
-        self._start.limits[MOST_WORK] = self.work + most_work
 
     def arguments(self) -> tuple[Any, ...]:
         """Return what the compiled search takes."""
@@ -175,6 +171,7 @@ class OrderState:
             self._helped.dismiss()
         if status == CONVERGED:
             self._done = self.work
+            self.families = collect(self._start.now, self._trees, self._thorough)
             self._basis.take_back(self._trees)
         elif status == CROWDED:
             self._trees = larger_trees(self._trees, 3 * len(self._trees.own), 3 * len(self._trees.value))
@@ -185,14 +182,20 @@ class OrderState:
         return bool(status == CONVERGED)
 
     def _asks(self) -> list[Ask]:
-        """Return what is asked for; while pairs of parents are looked at, for all pairs of the child at once."""
+        """Return what is asked for; while seeds are looked for, for all pairs or triples of the child at once."""
         ask = self._desk.ask()
         trees = self._trees
-        if len(ask.parents) != 1 or trees.planted[ask.child] < 0 or trees.roots[ask.child] >= 0:
+        if trees.planted[ask.child] < 0 or trees.roots[ask.child] >= 0:
             return [ask]
-        leading, allowed = trees.pairs.leading, self._problem.rules.allowed[:, ask.child]
-        nodes = np.arange(len(leading))
-        return [
-            Ask(ask.child, (a,), allowed & (nodes != a) & (~leading | (nodes > a)))
-            for a in np.flatnonzero(leading).tolist()
-        ]
+        allowed, nodes = self._problem.rules.allowed[:, ask.child], np.arange(len(trees.roots))
+        paired, tripled = trees.seeds.paired, trees.seeds.tripled
+        if len(ask.parents) == 1 and paired[ask.parents[0]]:
+            return [
+                Ask(ask.child, (a,), allowed & (nodes != a) & (~paired | (nodes > a)))
+                for a in np.flatnonzero(paired).tolist()
+            ]
+        if len(ask.parents) == 2:
+            chosen = np.flatnonzero(tripled).tolist()
+            pairs = combinations(chosen[:-1], 2)
+            return [Ask(ask.child, pair, tripled & (nodes > pair[1])) for pair in pairs]
+        return [ask]

@@ -18,6 +18,8 @@ from mapdag.search.climbing.moves import NOISE, TOLERANCE
 from mapdag.search.orders.trees import ADDED, FOUND, TAKEN, Trees
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from mapdag.search.cache.store import Problem, Store
 
 
@@ -37,7 +39,7 @@ class Order(NamedTuple):
     cursor: Ints  # the node that is looked at, or will be next; how many were moved since the last rest
 
 
-def new_order(sequence: list[int]) -> Order:
+def new_order(sequence: Sequence[int]) -> Order:
     """Make an order whose nodes have no parents yet."""
     n = len(sequence)
     positions, nodes = np.full(n, -1, dtype=np.int64), np.full(n, -1, dtype=np.int64)

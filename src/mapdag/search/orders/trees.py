@@ -29,7 +29,7 @@ from mapdag.search.cache.store import (
 )
 from mapdag.search.climbing.links import contains, flip, put_in
 from mapdag.search.climbing.moves import tie_at
-from mapdag.search.orders.pairs import Pairs, list_pairs, new_pairs
+from mapdag.search.orders.seeds import Seeds, list_seeds, new_seeds
 
 NODES, BRANCHES, FOUND = 0, 1, 2  # what is in `Trees.used`
 DONE, PAUSE = 0, 1  # what is in `Trees.work`
@@ -48,8 +48,8 @@ class Trees(NamedTuple):
     value: Floats  # (branches,) the score then
     following: Int32s  # (branches,) the tree node it leads to; -1: none yet
     planted: Ints  # (children,) the first tree node of each child; -1: none yet
-    roots: Ints  # (children,) the same, once its pairs of parents are known, too
-    pairs: Pairs
+    roots: Ints  # (children,) the same, once its seeds are known, too
+    seeds: Seeds
     used: Ints  # how many nodes and branches there are, and the node that was found last
     # (2, words) of the last trace, see `ADDED` and `TAKEN`: the nodes that may change what was found when they become
     # predecessors, as long as no other one of them does; and when they are none any more
@@ -60,6 +60,9 @@ class Trees(NamedTuple):
     cost: Floats  # (nodes,) what each of them is worth
     seen: Ints  # (nodes,) by which exploration it was last seen
     turn: Ints  # one number: that of the exploration under way
+    heads: Ints  # (children,) the node that was found last for the first time in this exploration; -1: none
+    behind: Ints  # (nodes,) the one before it, of the same child; -1: none
+    noted: Ints  # (nodes,) the exploration in which it was last found
     n_rows: float
     trace: int  # address of `trace`
     # (nodes, words) the candidates that may be added to each node: who makes a family thinner than allowed does so for
@@ -81,7 +84,7 @@ def new_trees(n_children: int, n_rows: int, size: int, branches: int) -> Trees:
         following=np.full(branches, -1, dtype=np.int32),
         planted=np.full(n_children, -1, dtype=np.int64),
         roots=np.full(n_children, -1, dtype=np.int64),
-        pairs=new_pairs(n_children),
+        seeds=new_seeds(n_children),
         used=np.zeros(3, dtype=np.int64),
         hinge=np.zeros((2, words), dtype=np.uint64),
         parents=np.zeros(n_children, dtype=np.int64),
@@ -90,6 +93,9 @@ def new_trees(n_children: int, n_rows: int, size: int, branches: int) -> Trees:
         cost=np.zeros(size),
         seen=np.zeros(size, dtype=np.int64),
         turn=np.zeros(1, dtype=np.int64),
+        heads=np.full(n_children, -1, dtype=np.int64),
+        behind=np.full(size, -1, dtype=np.int64),
+        noted=np.full(size, -1, dtype=np.int64),
         n_rows=float(n_rows),
         trace=0,
         possible=np.zeros((size, words), dtype=np.uint64),
@@ -100,6 +106,7 @@ def turn_over(trees: Trees) -> None:
     """Make trees ready for another exploration: they stay what they are, only the work is counted anew."""
     trees.turn[0] += 1
     trees.work[:] = 0.0
+    trees.heads[:] = -1
 
 
 def larger_trees(trees: Trees, size: int, branches: int) -> Trees:
@@ -108,7 +115,7 @@ def larger_trees(trees: Trees, size: int, branches: int) -> Trees:
     for old, new in zip(trees, larger, strict=True):
         if isinstance(old, np.ndarray) and isinstance(new, np.ndarray):
             new[: len(old)] = old
-    return larger._replace(trace=trees.trace, pairs=trees.pairs)
+    return larger._replace(trace=trees.trace, seeds=trees.seeds)
 
 
 @inner
@@ -173,6 +180,7 @@ def _grow(child: int, size: int, problem: Problem, store: Store, trees: Trees) -
             last += 1
     for k in range(first, last):
         following[k] = -1
+    trees.noted[node] = -1
     trees.own[node], trees.best[node], trees.start[node], trees.n_branches[node] = here, np.nan, first, last - first
     trees.used[NODES] += 1
     trees.used[BRANCHES] = last
@@ -276,7 +284,17 @@ def _descend(
         status = _shrink(node, child, size, problem, store, trees)
         if status != OK:
             return status, node
+    _note(node, child, trees)
     return OK, node
+
+
+@inner
+def _note(node: int, child: int, trees: Trees) -> None:
+    """Keep in mind that a node was found in this exploration: `windows` chooses among these."""
+    if trees.noted[node] != trees.turn[0]:
+        trees.noted[node] = trees.turn[0]
+        trees.behind[node] = trees.heads[child]
+        trees.heads[child] = node
 
 
 @inner
@@ -289,16 +307,16 @@ def _see(node: int, trees: Trees) -> None:
 
 @inner
 def _plant(child: int, problem: Problem, store: Store, trees: Trees) -> int:
-    """Make the root of a child, and list its pairs of parents; returns a status."""
-    pairs = trees.pairs
+    """Make the root of a child, and list what else to grow from; returns a status."""
+    seeds = trees.seeds
     status, node = OK, trees.planted[child]
     if node < 0:
         status, node = _grow_from(-1, child, 0, problem, store, trees)
         if status != OK:
             return status
         trees.planted[child] = node
-    if pairs.size[child] < 0 and problem.rules.max_parents > 1:
-        status = list_pairs(child, trees.own[node], trees.wanted, problem, store, pairs)
+    if seeds.size[child] < 0 and problem.rules.max_parents > 1:
+        status = list_seeds(child, trees.own[node], trees.wanted, problem, store, seeds)
         if status != OK:
             return status
     trees.roots[child] = node
@@ -306,33 +324,37 @@ def _plant(child: int, problem: Problem, store: Store, trees: Trees) -> int:
 
 
 @inner
-def _pair_up(child: int, before: Words, problem: Problem, store: Store, trees: Trees) -> tuple[int, int]:
-    """Find the best parents of a node that growing from the best pair among some predecessors leads to.
+def _grow_seed(child: int, before: Words, problem: Problem, store: Store, trees: Trees) -> tuple[int, int]:
+    """Find the best parents of a node that growing from the best seed among some predecessors leads to.
 
     Returns
     -------
     status : int
     node : int
-        -1 where there is no pair.
+        -1 where there is no seed.
     """
-    pairs, parents = trees.pairs, trees.parents
-    one, other = pairs.one[child], pairs.other[child]
-    for k in range(pairs.size[child]):
-        if not contains(before, one[k]):
-            put_in(trees.hinge[ADDED], one[k])
-        elif not contains(before, other[k]):
-            put_in(trees.hinge[ADDED], other[k])
-        else:
-            put_in(trees.hinge[TAKEN], one[k])
-            put_in(trees.hinge[TAKEN], other[k])
-            parents[0], parents[1] = min(one[k], other[k]), max(one[k], other[k])
-            node = np.int64(pairs.following[child, k])
-            if node < 0:
-                status, node = _grow_from(trees.roots[child], child, 2, problem, store, trees)
-                if status != OK:
-                    return status, node
-                pairs.following[child, k] = node
-            return _descend(node, child, 2, before, problem, store, trees)
+    seeds, parents = trees.seeds, trees.parents
+    members = seeds.members[child]
+    for k in range(seeds.size[child]):
+        size = 3 if members[k, 2] >= 0 else 2
+        missing = -1
+        for m in range(size):
+            if not contains(before, members[k, m]):
+                missing = members[k, m]
+                break
+        if missing >= 0:
+            put_in(trees.hinge[ADDED], missing)
+            continue
+        for m in range(size):
+            put_in(trees.hinge[TAKEN], members[k, m])
+            parents[m] = members[k, m]
+        node = np.int64(seeds.following[child, k])
+        if node < 0:
+            status, node = _grow_from(trees.roots[child], child, size, problem, store, trees)
+            if status != OK:
+                return status, node
+            seeds.following[child, k] = node
+        return _descend(node, child, size, before, problem, store, trees)
     return OK, np.int64(-1)
 
 
@@ -349,7 +371,7 @@ def trace(child: int, before: Words, problem: Problem, store: Store, trees: Tree
     if status == OK:
         status, node = _descend(node, child, 0, before, problem, store, trees)
     if status == OK:
-        status, other = _pair_up(child, before, problem, store, trees)
+        status, other = _grow_seed(child, before, problem, store, trees)
         if status == OK and other >= 0 and trees.best[other] > trees.best[node] + tie_at(trees.best[node]):
             node = other
     trees.used[FOUND] = node

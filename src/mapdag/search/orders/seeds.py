@@ -1,0 +1,229 @@
+"""Seeds, compiled: two or three parents that are better than fewer of them, for each child.
+
+Growing one parent at a time misses parents that help only together, and sets without the best single parent. So pairs
+and triples of candidates are scored once, the best ones are listed, and `trees` grows from the first of them that a set
+of predecessors has, too. With many nodes, only pairs are looked at of which one is among the best parents alone, and
+only triples of parents that are among the best alone or in pairs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import os
+import numpy as np
+
+from mapdag.kernels import Bools, Floats, Int32s, Ints, inner, new_floats, new_ints, new_scores
+from mapdag.search.cache.status import OK
+from mapdag.search.cache.store import COLUMN, WHOLE, ensure_at, family_key, find_column, odds_of
+from mapdag.search.climbing.moves import tie_at
+
+if TYPE_CHECKING:
+    from mapdag.search.cache.store import Problem, Store
+
+_ROOM = int(os.environ.get("X_ROOM","256"))  # sets that are kept for each child, at most
+_PAIRED = 2500.0  # nodes times candidates of which pairs are looked at
+_FEWEST = 8  # of these candidates
+_TRIPLED = float(os.environ.get("X_TRI","50000"))
+_TRIPLES = 3
+
+
+class Seeds(NamedTuple):
+    """Sets of two or three parents of all children, the best first."""
+
+    members: Int32s  # (children, sets, 3) ascending; the third is -1 in a pair
+    value: Floats  # (children, sets) the score with all of them
+    following: Int32s  # (children, sets) the tree node of the set; -1: none yet
+    size: Ints  # (children,) how many there are; -1: not known yet
+    paired: Bools  # (children,) candidates of the child that is being looked at, one of whom is in each pair
+    tripled: Bools  # (children,) those who may be in triples
+    n_paired: int  # how many there are, at most
+    n_tripled: int
+
+
+def new_seeds(n_children: int) -> Seeds:
+    """Make lists that are not known yet."""
+    room = min(_ROOM, n_children * n_children // 2)
+    tripled = int((6.0 * _TRIPLED / n_children) ** (1 / 3))
+    return Seeds(
+        members=np.full((n_children, room, 3), -1, dtype=np.int32),
+        value=np.zeros((n_children, room)),
+        following=np.full((n_children, room), -1, dtype=np.int32),
+        size=np.full(n_children, -1, dtype=np.int64),
+        paired=np.zeros(n_children, dtype=np.bool_),
+        tripled=np.zeros(n_children, dtype=np.bool_),
+        n_paired=min(max(int(_PAIRED / n_children), _FEWEST), n_children),
+        n_tripled=min(tripled if tripled >= int(os.environ.get("X_TMIN","8")) else 0, n_children),
+    )
+
+
+@inner
+def _lead(single: Floats, most: int, leading: Bools) -> None:
+    """Choose the candidates that are best alone, as many as there may be."""
+    for c in range(len(leading)):
+        leading[c] = False
+    for _ in range(most):
+        best = -1
+        for c in range(len(leading)):
+            if not leading[c] and single[c] > -np.inf and (best < 0 or single[c] > single[best]):
+                best = c
+        if best < 0:
+            return
+        leading[best] = True
+
+
+@inner
+def _keep(child: int, one: int, two: int, three: int, value: float, seeds: Seeds) -> None:
+    """Put a set into the list of a child, where it belongs, if there is room."""
+    members, values = seeds.members[child], seeds.value[child]
+    room, at = len(values), seeds.size[child]
+    if at == room:
+        if room == 0 or value <= values[room - 1]:
+            return
+        at -= 1
+    else:
+        seeds.size[child] += 1
+    while at and value > values[at - 1]:
+        for m in range(3):
+            members[at, m] = members[at - 1, m]
+        values[at] = values[at - 1]
+        at -= 1
+    members[at, 0], members[at, 1], members[at, 2], values[at] = one, two, three, value
+
+
+@inner
+def list_seeds(child: int, alone: float, wanted: Bools, problem: Problem, store: Store, seeds: Seeds) -> int:
+    """List the pairs and triples of a child that are better than all their subsets; returns a status.
+
+    Its score without parents is given, and its column is known. Interrupted, it begins anew. A child that must have
+    some parent has no list.
+    """
+    odds, fixed, allowed = problem.odds, problem.rules.fixed, problem.rules.allowed
+    n = len(wanted)
+    for c in range(n):
+        if fixed[c, child]:
+            seeds.size[child] = 0
+            return OK
+    parents, single = new_ints(1), new_floats(n)
+    column = store.scores[find_column(family_key(child, parents, 0, WHOLE, problem.zobrist), store), problem.row]
+    for c in range(n):
+        single[c] = column[c] + odds_of(odds, c, child) if allowed[c, child] else -np.inf
+    _lead(single, seeds.n_paired, seeds.paired)
+    status = _ask_for_pairs(child, single, wanted, problem, store, seeds)
+    if status != OK:
+        return status
+    seeds.size[child] = 0
+    joint = new_scores(n, 2)
+    _list_pairs(child, alone, single, joint, problem, store, seeds)
+    if problem.rules.max_parents > 2 and seeds.n_tripled > 2:
+        _choose(single, joint, seeds)
+        status = _list_triples(child, alone, single, wanted, problem, store, seeds)
+        if status != OK:
+            seeds.size[child] = -1
+    return status
+
+
+@inner
+def _ask_for_pairs(child: int, single: Floats, wanted: Bools, problem: Problem, store: Store, seeds: Seeds) -> int:
+    """Make sure that all pairs that are looked at are known; returns a status."""
+    parents, scores = new_ints(1), new_floats(store.scores.shape[1])
+    n = len(wanted)
+    for a in range(n):
+        if seeds.paired[a]:
+            parents[0] = a
+            for c in range(n):
+                wanted[c] = single[c] > -np.inf and c != a and (c > a or not seeds.paired[c])
+            status = ensure_at(child, parents, 1, COLUMN, wanted, problem, store, scores)
+            if status != OK:
+                return status
+    return OK
+
+
+@inner
+def _list_pairs(
+    child: int, alone: float, single: Floats, joint: Floats, problem: Problem, store: Store, seeds: Seeds
+) -> None:
+    """List the pairs that are better than each of the two; `joint` gets how good each candidate is in a pair."""
+    odds, parents, n = problem.odds, new_ints(1), len(single)
+    for c in range(n):
+        joint[c, 0] = -np.inf
+    for a in range(n):
+        if not seeds.paired[a]:
+            continue
+        parents[0] = a
+        column = store.scores[find_column(family_key(child, parents, 1, WHOLE, problem.zobrist), store), problem.row]
+        for c in range(n):
+            if single[c] > -np.inf and c != a and (c > a or not seeds.paired[c]):
+                value = column[c] + odds_of(odds, a, child) + odds_of(odds, c, child)
+                gain = value - max(alone, single[a], single[c])
+                if gain > tie_at(value):
+                    _keep(child, min(a, c), max(a, c), -1, value, seeds)
+                joint[a, 0] = max(joint[a, 0], gain)
+                joint[c, 0] = max(joint[c, 0], gain)
+
+
+@inner
+def _choose(single: Floats, joint: Floats, seeds: Seeds) -> None:
+    """Choose who may be in triples: by turns who is best alone, and who is best in a pair."""
+    tripled = seeds.tripled
+    n = len(single)
+    for c in range(n):
+        tripled[c] = False
+    for k in range(seeds.n_tripled):
+        best, found = -1, -np.inf
+        for c in range(n):
+            value = single[c] if k % 2 else joint[c, 0]
+            if not tripled[c] and single[c] > -np.inf and (best < 0 or value > found):
+                best, found = c, value
+        if best < 0:
+            return
+        tripled[best] = True
+
+
+@inner
+def _list_triples(
+    child: int, alone: float, single: Floats, wanted: Bools, problem: Problem, store: Store, seeds: Seeds
+) -> int:
+    """List the triples that are better than all their subsets; returns a status."""
+    odds, tripled = problem.odds, seeds.tripled
+    n = len(wanted)
+    chosen = new_ints(n)
+    size = 0
+    for c in range(n):
+        if tripled[c]:
+            chosen[size] = c
+            size += 1
+    parents, scores, pair = new_ints(2), new_floats(store.scores.shape[1]), new_scores(size, size)
+    for i in range(size):
+        parents[0] = chosen[i]
+        for c in range(n):
+            wanted[c] = tripled[c] and c > chosen[i]
+        if i + 1 < size:
+            status = ensure_at(child, parents, 1, COLUMN, wanted, problem, store, scores)
+            if status != OK:
+                return status
+    for i in range(size):
+        for j in range(i + 1, size - 1):
+            parents[0], parents[1] = chosen[i], chosen[j]
+            for c in range(n):
+                wanted[c] = tripled[c] and c > chosen[j]
+            status = ensure_at(child, parents, 2, COLUMN, wanted, problem, store, scores)
+            if status != OK:
+                return status
+    for i in range(size - 1):
+        parents[0] = chosen[i]
+        column = store.scores[find_column(family_key(child, parents, 1, WHOLE, problem.zobrist), store), problem.row]
+        for j in range(i + 1, size):
+            value = column[chosen[j]] + odds_of(odds, chosen[i], child) + odds_of(odds, chosen[j], child)
+            pair[i, j] = pair[j, i] = max(value, single[chosen[i]], single[chosen[j]], alone)
+    for i in range(size):
+        for j in range(i + 1, size - 1):
+            parents[0], parents[1] = chosen[i], chosen[j]
+            key = family_key(child, parents, 2, WHOLE, problem.zobrist)
+            column = store.scores[find_column(key, store), problem.row]
+            prior = odds_of(odds, chosen[i], child) + odds_of(odds, chosen[j], child)
+            for k in range(j + 1, size):
+                value = column[chosen[k]] + prior + odds_of(odds, chosen[k], child)
+                if value > max(pair[i, j], pair[i, k], pair[j, k]) + tie_at(value):
+                    _keep(child, chosen[i], chosen[j], chosen[k], value, seeds)
+    return OK
