@@ -10,11 +10,8 @@ from hypothesis import strategies as st
 
 import mapdag as md
 from golden_data import dataset
-from mapdag.graphs.acyclicity import topological_order
-from mapdag.graphs.masks import transpose
 from mapdag.search import Plan, canonical_order
 from mapdag.search.climbing.moves import TOLERANCE
-from mapdag.search.orders.recombination import graph_of, recombine
 from sharing import share_everything
 
 
@@ -352,42 +349,3 @@ def test_ctrl_c_ends_the_search_of_all_graphs():
         assert result.score == md.hill_climb(data).score
         with pytest.raises(KeyboardInterrupt):
             Plan.make(catch_interrupt=False).run(data, [result.objective])
-
-
-def _random_graph(rng, n):
-    order = rng.permutation(n)
-    masks = [0] * n
-    for place, x in enumerate(order):
-        for p in order[:place]:
-            if rng.random() < 0.3:
-                masks[x] |= 1 << int(p)
-    return graph_of(masks, rng.normal(size=n))
-
-
-def recombined(first, second, *, finely=False):
-    found = first.copy()
-    recombine(found, second, finely)
-    return found.masks(), found.scores.tolist()
-
-
-@pytest.mark.parametrize("seed", range(40))
-def test_recombined_graphs_are_graphs_and_no_worse(seed):
-    rng = np.random.default_rng(seed)
-    first, second = _random_graph(rng, 12), _random_graph(rng, 12)
-    coarse, fine = recombined(first, second), recombined(first, second, finely=True)
-    either = [set(zip(graph.masks(), graph.scores.tolist(), strict=True)) for graph in (first, second)]
-    for masks, scores in (coarse, fine):
-        assert len(topological_order(masks, transpose(masks))) == 12
-        assert sum(scores) >= first.scores.sum() - 1e-9
-        assert set(zip(masks, scores, strict=True)) <= either[0] | either[1]
-    assert sum(fine[1]) >= sum(coarse[1]) - 1e-9
-
-
-def test_part_of_a_group_is_taken_with_the_nodes_on_the_cycles_that_it_closes():
-    # 0 -> 1 against 1 -> 0, which gains, tied into one group by node 2 to node 3, where the first graph is far better.
-    first = graph_of([0b0000, 0b0101, 0b1000, 0b0000], [-10.0, -5.0, -1.0, -1.0])
-    second = graph_of([0b0010, 0b0000, 0b0000, 0b0100], [-2.0, -4.0, -9.0, -9.0])
-    assert recombined(first, second) == (first.masks(), first.scores.tolist())
-    masks, scores = recombined(first, second, finely=True)
-    assert masks == [0b0010, 0b0000, 0b1000, 0b0000]
-    assert scores == [-2.0, -4.0, -1.0, -1.0]

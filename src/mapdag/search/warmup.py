@@ -81,7 +81,7 @@ def compile_kernels() -> None:
         module.address_of = note  # type: ignore[attr-defined]  # no kernel is compiled before its turn
     data = Dataset.from_codes(np.eye(6, dtype=np.int64))
     cache = Options(threads=1).make_cache(data, [DEFAULT])
-    state, orders = GraphState(DAG(data.names), DEFAULT, cache), Basis(DEFAULT, cache).state()
+    state, orders = GraphState(DAG(data.names), DEFAULT, cache), Basis(DEFAULT, cache).state(range(6))
     rows, nodes = state.problem.inputs.rows, np.empty(1, dtype=np.int64)
     compile_for(number_rows, rows.codes, nodes, rows.cards)
     compile_for(sort_rows, np.empty(1, dtype=np.uint32), 1)

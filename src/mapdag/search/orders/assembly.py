@@ -64,7 +64,7 @@ def put_together(lists: Lists, starts: Sequence[Assembly], enough: int, watch: W
     """Finish assemblies, several at a time, and return their graphs in the same order."""
 
     def finish(assembly: Assembly) -> None:
-        while not assemble(assembly, lists, enough):
+        while not assemble(assembly, lists, enough, _STEPS):
             watch.check()
 
     watch.work("", [partial(finish, each) for each in starts])
@@ -72,19 +72,18 @@ def put_together(lists: Lists, starts: Sequence[Assembly], enough: int, watch: W
 
 
 @entry
-def assemble(assembly: Assembly, lists: Lists, enough: int) -> bool:
-    """Go on for a while; tells whether all is done: so many windows in a row have gained nothing."""
-    return _assemble(lend(assembly), lend(lists), enough)
+def assemble(assembly: Assembly, lists: Lists, enough: int, steps: int) -> bool:
+    """Go on for some steps; tells whether all is done: so many windows in a row as are enough have gained nothing."""
+    return _assemble(lend(assembly), lend(lists), enough, steps)
 
 
 @inner
-def _assemble(assembly: Assembly, lists: Lists, enough: int) -> bool:
+def _assemble(assembly: Assembly, lists: Lists, enough: int, steps: int) -> bool:
     sequence, chosen, cursor = assembly.sequence, assembly.chosen, assembly.cursor
-    n, steps = len(sequence), 0
+    n = len(sequence)
     if chosen[0] < 0:
         _place(0, n - 1, assembly, lists)
-    while steps < _STEPS:
-        steps += 1
+    for _ in range(steps):
         x = _next_dirty(assembly.dirty, cursor[AT])
         if x >= 0:
             _improve(x, assembly, lists)

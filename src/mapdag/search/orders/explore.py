@@ -17,12 +17,12 @@ from mapdag.search.orders.exchange import exchange
 from mapdag.search.orders.graph import Graph, no_graph
 from mapdag.search.orders.lists import Families
 from mapdag.search.orders.sweep import Order, new_order, sweep
-from mapdag.search.orders.trees import Trees
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mapdag.search.cache.store import Problem, Store
+    from mapdag.search.orders.trees import Trees
 
 
 class Start(NamedTuple):

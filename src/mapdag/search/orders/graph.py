@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from mapdag.kernels import Floats, Words
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mapdag.kernels import Floats, Words
 
 
 class Graph(NamedTuple):

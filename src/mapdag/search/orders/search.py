@@ -10,7 +10,6 @@ more families, and so on. Last, single arcs are tried once more. With many rows,
 from __future__ import annotations
 
 import math
-import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -22,7 +21,6 @@ from mapdag.graphs.masks import mask_of, members
 from mapdag.search.climbing.moves import tie
 from mapdag.search.climbing.walk import Walk
 from mapdag.search.exact.search import search_exactly
-from mapdag.search.frame.watch import EarlyEnd
 from mapdag.search.orders.assembly import new_assembly, put_together
 from mapdag.search.orders.graph import graph_of
 from mapdag.search.orders.lists import Families, make_lists
@@ -42,13 +40,12 @@ if TYPE_CHECKING:
     from mapdag.search.orders.state import OrderState
     from mapdag.search.orders.team import Errand
 
-_STARTS, _NODES_PER_START = int(os.environ.get("X_P", "6")), 40  # orders to start from, and one more for so many nodes
-_ASSEMBLIES = int(os.environ.get("X_A", "8"))  # graphs that are put together at a time
-_TOPS = int(os.environ.get("X_TOPS", "3"))  # of which so many, the best ones, are explored
-_FRESH = int(os.environ.get("X_FRESH", "2"))  # and as many random orders
-_FRUITLESS = int(os.environ.get("X_FR", "2"))  # times in a row that this gains nothing, after which the search ends
+_STARTS, _NODES_PER_START = 6, 40  # orders to start from, and one more for so many nodes
+_ASSEMBLIES = 8  # random orders from which graphs are put together at a time
+_TOPS = 3  # of which so many, the best ones, are explored
+_FRESH = 2  # and so many random orders
+_FRUITLESS = 2  # times in a row that this gains nothing, after which the search ends
 _GENERATIONS = 30  # times that it is done, at most
-_WINDOWS = float(os.environ.get("X_PASSES", "1"))  # for each node, that gain nothing, after which a graph is done
 # How much counting the search may take, in passes over all pairs of nodes (hill climbing takes two or three).
 _PASSES = 24_000.0
 _PASSES_PER_NODE = 80.0
@@ -187,7 +184,7 @@ class _Search:
         return basis.state(sequence, alone=self._starts == 1, thorough=number == 0)
 
     def _gather(self, team: Team) -> None:
-        """Explore from some orders, put graphs together from the families that are met, explore from these, and so on."""
+        """Explore orders, put graphs together from the families that are met, explore these, and so on."""
         generation = fruitless = 0
         work = self._explore(team, generation, self._starts)
         while self._assembles and fruitless < _FRUITLESS and generation < _GENERATIONS and work <= self._most_work:
@@ -233,7 +230,7 @@ class _Search:
             rng = np.random.default_rng(seed)
             sequence = basis.shuffled(rng) if number else order_of(self._best.masks())
             starts.append(new_assembly(sequence, rng))
-        graphs = put_together(lists, starts, max(round(_WINDOWS * len(walk.nodes)), 1), walk.watch)
+        graphs = put_together(lists, starts, len(walk.nodes), walk.watch)
         for each in graphs:
             self._accept(each)
         different = {tuple(each.masks()): each for each in graphs}

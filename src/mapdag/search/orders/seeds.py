@@ -3,14 +3,13 @@
 Growing one parent at a time misses parents that help only together, and sets without the best single parent. So pairs
 and triples of candidates are scored once, the best ones are listed, and `trees` grows from the first of them that a set
 of predecessors has, too. With many nodes, only pairs are looked at of which one is among the best parents alone, and
-only triples of parents that are among the best alone or in pairs.
+only triples with two parents that are among the best alone or in pairs.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-import os
 import numpy as np
 
 from mapdag.kernels import Bools, Floats, Int32s, Ints, inner, new_floats, new_ints, new_scores
@@ -21,11 +20,11 @@ from mapdag.search.climbing.moves import tie_at
 if TYPE_CHECKING:
     from mapdag.search.cache.store import Problem, Store
 
-_ROOM = int(os.environ.get("X_ROOM","256"))  # sets that are kept for each child, at most
+_ROOM = 256  # sets that are kept for each child, at most
 _PAIRED = 2500.0  # nodes times candidates of which pairs are looked at
 _FEWEST = 8  # of these candidates
-_TRIPLED = float(os.environ.get("X_TRI","50000"))
-_TRIPLES = 3
+_TRIPLED = 100_000.0  # triples that are looked at, more or less
+_FEWEST_TRIPLED = 4  # candidates of which triples are looked at; where they would be fewer, none are
 
 
 class Seeds(NamedTuple):
@@ -36,7 +35,7 @@ class Seeds(NamedTuple):
     following: Int32s  # (children, sets) the tree node of the set; -1: none yet
     size: Ints  # (children,) how many there are; -1: not known yet
     paired: Bools  # (children,) candidates of the child that is being looked at, one of whom is in each pair
-    tripled: Bools  # (children,) those who may be in triples
+    tripled: Bools  # (children,) those two of whom are in each triple
     n_paired: int  # how many there are, at most
     n_tripled: int
 
@@ -44,7 +43,7 @@ class Seeds(NamedTuple):
 def new_seeds(n_children: int) -> Seeds:
     """Make lists that are not known yet."""
     room = min(_ROOM, n_children * n_children // 2)
-    tripled = int((6.0 * _TRIPLED / n_children) ** (1 / 3))
+    tripled = int((2.0 * _TRIPLED) ** 0.5 / n_children)  # pairs of them with any third candidate, for each child
     return Seeds(
         members=np.full((n_children, room, 3), -1, dtype=np.int32),
         value=np.zeros((n_children, room)),
@@ -53,7 +52,7 @@ def new_seeds(n_children: int) -> Seeds:
         paired=np.zeros(n_children, dtype=np.bool_),
         tripled=np.zeros(n_children, dtype=np.bool_),
         n_paired=min(max(int(_PAIRED / n_children), _FEWEST), n_children),
-        n_tripled=min(tripled if tripled >= int(os.environ.get("X_TMIN","8")) else 0, n_children),
+        n_tripled=min(tripled if tripled >= _FEWEST_TRIPLED else 0, n_children),
     )
 
 
@@ -185,45 +184,66 @@ def _list_triples(
     child: int, alone: float, single: Floats, wanted: Bools, problem: Problem, store: Store, seeds: Seeds
 ) -> int:
     """List the triples that are better than all their subsets; returns a status."""
-    odds, tripled = problem.odds, seeds.tripled
-    n = len(wanted)
-    chosen = new_ints(n)
-    size = 0
+    odds, scores = problem.odds, new_floats(store.scores.shape[1])
+    n, size, chosen = len(wanted), 0, new_ints(len(wanted))
     for c in range(n):
-        if tripled[c]:
+        if seeds.tripled[c]:
             chosen[size] = c
             size += 1
-    parents, scores, pair = new_ints(2), new_floats(store.scores.shape[1]), new_scores(size, size)
+    pair, parents = new_scores(size, n), new_ints(2)
     for i in range(size):
-        parents[0] = chosen[i]
-        for c in range(n):
-            wanted[c] = tripled[c] and c > chosen[i]
-        if i + 1 < size:
-            status = ensure_at(child, parents, 1, COLUMN, wanted, problem, store, scores)
-            if status != OK:
-                return status
-    for i in range(size):
-        for j in range(i + 1, size - 1):
-            parents[0], parents[1] = chosen[i], chosen[j]
-            for c in range(n):
-                wanted[c] = tripled[c] and c > chosen[j]
-            status = ensure_at(child, parents, 2, COLUMN, wanted, problem, store, scores)
-            if status != OK:
-                return status
-    for i in range(size - 1):
-        parents[0] = chosen[i]
-        column = store.scores[find_column(family_key(child, parents, 1, WHOLE, problem.zobrist), store), problem.row]
-        for j in range(i + 1, size):
-            value = column[chosen[j]] + odds_of(odds, chosen[i], child) + odds_of(odds, chosen[j], child)
-            pair[i, j] = pair[j, i] = max(value, single[chosen[i]], single[chosen[j]], alone)
-    for i in range(size):
-        for j in range(i + 1, size - 1):
-            parents[0], parents[1] = chosen[i], chosen[j]
-            key = family_key(child, parents, 2, WHOLE, problem.zobrist)
-            column = store.scores[find_column(key, store), problem.row]
-            prior = odds_of(odds, chosen[i], child) + odds_of(odds, chosen[j], child)
-            for k in range(j + 1, size):
-                value = column[chosen[k]] + prior + odds_of(odds, chosen[k], child)
-                if value > max(pair[i, j], pair[i, k], pair[j, k]) + tie_at(value):
-                    _keep(child, chosen[i], chosen[j], chosen[k], value, seeds)
+        status = _look_at_pairs(child, chosen[i], alone, single, wanted, problem, store, pair[i])
+        if status != OK:
+            return status
+    for turn in range(2):  # make sure that all is known; then list
+        for i in range(size):
+            for j in range(i + 1, size):
+                a, b = chosen[i], chosen[j]
+                parents[0], parents[1] = a, b
+                for c in range(n):
+                    wanted[c] = single[c] > -np.inf and (c > b or not seeds.tripled[c])
+                if turn == 0:
+                    status = ensure_at(child, parents, 2, COLUMN, wanted, problem, store, scores)
+                    if status != OK:
+                        return status
+                    continue
+                key = family_key(child, parents, 2, WHOLE, problem.zobrist)
+                column = store.scores[find_column(key, store), problem.row]
+                prior = odds_of(odds, a, child) + odds_of(odds, b, child)
+                for c in range(n):
+                    if wanted[c]:
+                        value = column[c] + prior + odds_of(odds, c, child)
+                        if value > max(pair[i, b], pair[i, c], pair[j, c]) + tie_at(value):
+                            _keep_triple(child, a, b, c, value, seeds)
     return OK
+
+
+@inner
+def _look_at_pairs(
+    child: int, one: int, alone: float, single: Floats, wanted: Bools, problem: Problem, store: Store, out: Floats
+) -> int:
+    """Find the best score that each pair with one candidate, or a part of it, has; returns a status."""
+    odds, parents, scores = problem.odds, new_ints(1), new_floats(store.scores.shape[1])
+    parents[0] = one
+    for c in range(len(wanted)):
+        wanted[c] = single[c] > -np.inf and c != one
+    status = ensure_at(child, parents, 1, COLUMN, wanted, problem, store, scores)
+    if status != OK:
+        return status
+    column = store.scores[find_column(family_key(child, parents, 1, WHOLE, problem.zobrist), store), problem.row]
+    for c in range(len(wanted)):
+        if wanted[c]:
+            value = column[c] + odds_of(odds, one, child) + odds_of(odds, c, child)
+            out[c] = max(value, single[one], single[c], alone)
+    return OK
+
+
+@inner
+def _keep_triple(child: int, one: int, two: int, other: int, value: float, seeds: Seeds) -> None:
+    """Put a triple into the list of a child; the first two are ascending."""
+    if other < one:
+        _keep(child, other, one, two, value, seeds)
+    elif other < two:
+        _keep(child, one, other, two, value, seeds)
+    else:
+        _keep(child, one, two, other, value, seeds)

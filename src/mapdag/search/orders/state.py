@@ -195,7 +195,8 @@ class OrderState:
                 for a in np.flatnonzero(paired).tolist()
             ]
         if len(ask.parents) == 2:
-            chosen = np.flatnonzero(tripled).tolist()
-            pairs = combinations(chosen[:-1], 2)
-            return [Ask(ask.child, pair, tripled & (nodes > pair[1])) for pair in pairs]
+            return [
+                Ask(ask.child, (a, b), allowed & (~tripled | (nodes > b)))
+                for a, b in combinations(np.flatnonzero(tripled).tolist(), 2)
+            ]
         return [ask]

@@ -109,7 +109,7 @@ def _gather(centre: int, chosen: Ints, lists: Lists, window: Window, random: Wor
 def _pick(nodes: Words, left: int) -> int:
     """Return a member of a set by its number."""
     for w in range(len(nodes)):
-        here = popcount(nodes[w])
+        here: int = popcount(nodes[w])
         if left < here:
             word = nodes[w]
             for _ in range(left):

@@ -14,7 +14,8 @@ from mapdag.objective import parse
 from mapdag.search.cache import FamilyCache
 from mapdag.search.cache.status import CROWDED, OK
 from mapdag.search.climbing.moves import TOLERANCE
-from mapdag.search.orders.pairs import _ROOM
+from mapdag.search.constraints import Constraints
+from mapdag.search.orders.seeds import _ROOM
 from mapdag.search.orders.state import Basis
 from mapdag.search.orders.trees import ADDED, FOUND, TAKEN, larger_trees, trace
 
@@ -46,6 +47,17 @@ def test_parents_that_help_only_together_are_found(n_nodes, goal):
     assert not has_exclusive_or(md.hill_climb(data, goal).dag, n_nodes)  # what the test is about
 
 
+@pytest.mark.parametrize("goal", GOALS)
+def test_three_parents_that_help_only_together_are_found(goal):
+    rng = np.random.default_rng(3)
+    codes = rng.integers(0, 2, (600, 14))
+    codes[:, -1] = np.where(rng.random(600) < 0.03, codes[:, -1], codes[:, :3].sum(axis=1) % 2)
+    data = md.Dataset.from_codes(codes, names=[f"v{i}" for i in range(14)])
+    four = {"v0", "v1", "v2", "v13"}
+    found = md.learn(data, goal).dag
+    assert any(four - {child} <= set(found.parents(child)) for child in four)
+
+
 @settings(max_examples=15, deadline=None)
 @given(
     st.integers(12, 24),
@@ -60,10 +72,10 @@ def test_whatever_the_noise_and_the_effort(n_nodes, levels, noise, seed, goal, e
     assert has_exclusive_or(md.learn(data, goal, effort=effort).dag, n_nodes)
 
 
-def begun(data, goal):
+def begun(data, goal, **limits):
     """Begin an exploration of some data."""
     objective = parse(goal)
-    cache = FamilyCache(data, [objective])
+    cache = FamilyCache(data, [objective], constraints=Constraints(**limits))
     return Basis(objective, cache), objective, cache
 
 
@@ -98,7 +110,7 @@ def traced(state, child, before):
 def test_only_hinges_change_what_is_found(network, rows, seed, goal, random):
     data = md.network(network).sample(rows, seed=seed)
     basis, _, _ = begun(data, goal)
-    state = basis.state(alone=True)
+    state = basis.state(range(data.n_columns), alone=True)
     n = data.n_columns
     for _ in range(4):
         child = random.randrange(n)
@@ -114,11 +126,11 @@ def test_only_hinges_change_what_is_found(network, rows, seed, goal, random):
 
 
 @settings(max_examples=15, deadline=None)
-@given(st.integers(12, 18), st.integers(10, 200), st.integers(0, 100), st.sampled_from(GOALS))
-def test_pairs_are_those_that_beat_both_alone_best_first(n_nodes, rows, seed, goal):
+@given(st.integers(12, 18), st.integers(10, 200), st.integers(0, 100), st.sampled_from(GOALS), st.integers(2, 3))
+def test_seeds_are_those_that_beat_all_their_subsets_best_first(n_nodes, rows, seed, goal, most):
     data = exclusive_or(n_nodes, rows, 2, 0.1, seed)
-    basis, objective, cache = begun(data, goal)
-    state = basis.state(alone=True)
+    basis, objective, cache = begun(data, goal, max_parents=most)
+    state = basis.state(range(n_nodes), alone=True)
     traced(state, 0, set())
     odds = np.broadcast_to(objective.prior.log_odds(data.names), (n_nodes, n_nodes))
 
@@ -126,15 +138,14 @@ def test_pairs_are_those_that_beat_both_alone_best_first(n_nodes, rows, seed, go
         return cache.family(0, parents)[0] + sum(odds[p, 0] for p in parents)
 
     gains = {
-        (a, b): score(a, b)
-        for a, b in combinations(range(1, n_nodes), 2)
-        if score(a, b) > max(score(), score(a), score(b)) + TOLERANCE
+        each: score(*each)
+        for size in range(2, most + 1)
+        for each in combinations(range(1, n_nodes), size)
+        if score(*each) > max(score(*some) for k in range(size) for some in combinations(each, k)) + TOLERANCE
     }
-    pairs = state._trees.pairs
-    size = int(pairs.size[0])
-    listed = [
-        tuple(sorted(each)) for each in zip(pairs.one[0, :size].tolist(), pairs.other[0, :size].tolist(), strict=True)
-    ]
+    seeds = state._trees.seeds
+    size = int(seeds.size[0])
+    listed = [tuple(p for p in each if p >= 0) for each in seeds.members[0, :size].tolist()]
     assert set(listed) <= set(gains)
     assert size == min(len(gains), _ROOM)
     values = [gains[each] for each in listed]
@@ -146,13 +157,11 @@ def test_trees_that_others_have_grown_change_nothing(goal):
     data = md.network("insurance").sample(200, seed=5)
 
     def explored(basis, seed):
-        state = basis.state(alone=True)
-        rng = np.random.default_rng(seed)
-        state.shuffle(rng)
-        state.begin(rng, 10, 1e15)
+        state = basis.state(basis.shuffled(np.random.default_rng(seed)), alone=True)
         while not state.step():
             pass
-        return state.best.masks(), state.best.scores.tolist(), state.work
+        families = {(c, *s, v) for c, s, v in zip(*(each.tolist() for each in state.families), strict=True)}
+        return state.graph.masks(), state.graph.scores.tolist(), state.work, families
 
     shared = begun(data, goal)[0]
     assert [explored(shared, seed) for seed in range(4)] == [explored(begun(data, goal)[0], seed) for seed in range(4)]
