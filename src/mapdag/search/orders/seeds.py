@@ -112,11 +112,12 @@ def list_seeds(child: int, alone: float, wanted: Bools, problem: Problem, store:
     if status != OK:
         return status
     seeds.size[child] = 0
-    joint = new_scores(n, 2)
-    _list_pairs(child, alone, single, joint, problem, store, seeds)
-    if problem.rules.max_parents > 2 and seeds.n_tripled > 2:
-        _choose(single, joint, seeds)
-        status = _list_triples(child, alone, single, wanted, problem, store, seeds)
+    looks = problem.rules.max_parents > 2 and seeds.n_tripled > 2
+    pair = new_scores(n, n if looks else 0)
+    _list_pairs(child, alone, single, pair, problem, store, seeds)
+    if looks:
+        _choose(single, pair, seeds)
+        status = _list_triples(child, single, pair, wanted, problem, store, seeds)
         if status != OK:
             seeds.size[child] = -1
     return status
@@ -140,12 +141,10 @@ def _ask_for_pairs(child: int, single: Floats, wanted: Bools, problem: Problem, 
 
 @inner
 def _list_pairs(
-    child: int, alone: float, single: Floats, joint: Floats, problem: Problem, store: Store, seeds: Seeds
+    child: int, alone: float, single: Floats, pair: Floats, problem: Problem, store: Store, seeds: Seeds
 ) -> None:
-    """List the pairs that are better than each of the two; `joint` gets how good each candidate is in a pair."""
+    """List the pairs that are better than each of the two; `pair` gets the best score of each pair or a part of it."""
     odds, parents, n = problem.odds, new_ints(1), len(single)
-    for c in range(n):
-        joint[c, 0] = -np.inf
     for a in range(n):
         if not seeds.paired[a]:
             continue
@@ -154,25 +153,30 @@ def _list_pairs(
         for c in range(n):
             if single[c] > -np.inf and c != a and (c > a or not seeds.paired[c]):
                 value = column[c] + odds_of(odds, a, child) + odds_of(odds, c, child)
-                gain = value - max(alone, single[a], single[c])
-                if gain > tie_at(value):
+                rest = max(alone, single[a], single[c])
+                if value > rest + tie_at(value):
                     _keep(child, min(a, c), max(a, c), -1, value, seeds)
-                joint[a, 0] = max(joint[a, 0], gain)
-                joint[c, 0] = max(joint[c, 0], gain)
+                if pair.shape[1]:
+                    pair[a, c] = pair[c, a] = max(value, rest)
 
 
 @inner
-def _choose(single: Floats, joint: Floats, seeds: Seeds) -> None:
-    """Choose who may be in triples: by turns who is best alone, and who is best in a pair."""
-    tripled = seeds.tripled
+def _choose(single: Floats, pair: Floats, seeds: Seeds) -> None:
+    """Choose two of whom are in each triple: by turns who is best in a pair, and who is best alone."""
+    paired, tripled = seeds.paired, seeds.tripled
     n = len(single)
+    joint = new_floats(n)
     for c in range(n):
         tripled[c] = False
+        joint[c] = -np.inf
+        for a in range(n):
+            if paired[c] and a != c and single[a] > -np.inf:
+                joint[c] = max(joint[c], pair[a, c] - max(single[a], single[c]))
     for k in range(seeds.n_tripled):
         best, found = -1, -np.inf
         for c in range(n):
-            value = single[c] if k % 2 else joint[c, 0]
-            if not tripled[c] and single[c] > -np.inf and (best < 0 or value > found):
+            value = single[c] if k % 2 else joint[c]
+            if paired[c] and not tripled[c] and (best < 0 or value > found):
                 best, found = c, value
         if best < 0:
             return
@@ -181,27 +185,19 @@ def _choose(single: Floats, joint: Floats, seeds: Seeds) -> None:
 
 @inner
 def _list_triples(
-    child: int, alone: float, single: Floats, wanted: Bools, problem: Problem, store: Store, seeds: Seeds
+    child: int, single: Floats, pair: Floats, wanted: Bools, problem: Problem, store: Store, seeds: Seeds
 ) -> int:
     """List the triples that are better than all their subsets; returns a status."""
-    odds, scores = problem.odds, new_floats(store.scores.shape[1])
-    n, size, chosen = len(wanted), 0, new_ints(len(wanted))
-    for c in range(n):
-        if seeds.tripled[c]:
-            chosen[size] = c
-            size += 1
-    pair, parents = new_scores(size, n), new_ints(2)
-    for i in range(size):
-        status = _look_at_pairs(child, chosen[i], alone, single, wanted, problem, store, pair[i])
-        if status != OK:
-            return status
+    odds, tripled, scores = problem.odds, seeds.tripled, new_floats(store.scores.shape[1])
+    n, parents = len(wanted), new_ints(2)
     for turn in range(2):  # make sure that all is known; then list
-        for i in range(size):
-            for j in range(i + 1, size):
-                a, b = chosen[i], chosen[j]
+        for a in range(n):
+            for b in range(a + 1, n):
+                if not (tripled[a] and tripled[b]):
+                    continue
                 parents[0], parents[1] = a, b
                 for c in range(n):
-                    wanted[c] = single[c] > -np.inf and (c > b or not seeds.tripled[c])
+                    wanted[c] = single[c] > -np.inf and (c > b or not tripled[c])
                 if turn == 0:
                     status = ensure_at(child, parents, 2, COLUMN, wanted, problem, store, scores)
                     if status != OK:
@@ -213,28 +209,8 @@ def _list_triples(
                 for c in range(n):
                     if wanted[c]:
                         value = column[c] + prior + odds_of(odds, c, child)
-                        if value > max(pair[i, b], pair[i, c], pair[j, c]) + tie_at(value):
+                        if value > max(pair[a, b], pair[a, c], pair[b, c]) + tie_at(value):
                             _keep_triple(child, a, b, c, value, seeds)
-    return OK
-
-
-@inner
-def _look_at_pairs(
-    child: int, one: int, alone: float, single: Floats, wanted: Bools, problem: Problem, store: Store, out: Floats
-) -> int:
-    """Find the best score that each pair with one candidate, or a part of it, has; returns a status."""
-    odds, parents, scores = problem.odds, new_ints(1), new_floats(store.scores.shape[1])
-    parents[0] = one
-    for c in range(len(wanted)):
-        wanted[c] = single[c] > -np.inf and c != one
-    status = ensure_at(child, parents, 1, COLUMN, wanted, problem, store, scores)
-    if status != OK:
-        return status
-    column = store.scores[find_column(family_key(child, parents, 1, WHOLE, problem.zobrist), store), problem.row]
-    for c in range(len(wanted)):
-        if wanted[c]:
-            value = column[c] + odds_of(odds, one, child) + odds_of(odds, c, child)
-            out[c] = max(value, single[one], single[c], alone)
     return OK
 
 

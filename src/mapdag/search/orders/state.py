@@ -189,7 +189,7 @@ class OrderState:
             return [ask]
         allowed, nodes = self._problem.rules.allowed[:, ask.child], np.arange(len(trees.roots))
         paired, tripled = trees.seeds.paired, trees.seeds.tripled
-        if len(ask.parents) == 1 and paired[ask.parents[0]]:
+        if len(ask.parents) == 1:
             return [
                 Ask(ask.child, (a,), allowed & (nodes != a) & (~paired | (nodes > a)))
                 for a in np.flatnonzero(paired).tolist()
