@@ -75,15 +75,20 @@ def coverage(results: Results) -> Rows:
     for arm, name in zip(results.arms, NAMES, strict=True):
         groups: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
         for network in arm.networks:
-            cells = []
-            for size in results.sizes:
-                there = [np.isfinite(results.values(arm, "shd", network, size, each)) for each in arm.objectives]
-                samples, learned = int(np.any(there, axis=0).sum()), int(np.any(there, axis=1).sum())
-                shown = str(samples) if learned == most else f"{samples} ({learned})"
-                cells.append(shown if samples else ABSENT)
+            cells = [_samples(results, arm, network, size, most) for size in results.sizes]
             groups[tuple(cells)].append(network.upper())
         rows += [[name, ", ".join(networks), *cells] for cells, networks in groups.items()]
     return rows
+
+
+def _samples(results: Results, arm: Panel, network: str, size: str, most: int) -> str:
+    """How many samples were learned, with how many objectives where that is not all; several where it depends."""
+    counts = [int(np.isfinite(results.values(arm, "shd", network, size, each)).sum()) for each in arm.objectives]
+    shown = []
+    for samples in sorted({each for each in counts if each}, reverse=True):
+        learned = sum(each >= samples for each in counts)
+        shown.append(str(samples) if learned == most else f"{samples} ({learned})")
+    return ", ".join(shown) or ABSENT
 
 
 def parts(results: Results) -> Rows:

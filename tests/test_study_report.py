@@ -110,6 +110,20 @@ def test_averages_are_over_the_replicates_that_all_compared_objectives_have():
         Panel.from_rows(rows, "file", "tabu")
 
 
+def test_averages_of_the_same_values_in_another_order_are_tied():
+    rng = np.random.default_rng(1)
+    for _ in range(200):
+        arcs = rng.integers(30, 60, 20)
+        both = zip(("a", "b"), (arcs, rng.permutation(arcs)), strict=True)
+        rows = [
+            make_row("asia", "1", replicate, objective, arcs=int(n), true_arcs=46)
+            for objective, each in both
+            for replicate, n in enumerate(each, 1)
+        ]
+        (cell,) = Panel.from_rows(rows, "file", "hc").cells("arcs", ["a", "b"])
+        assert cell[0] == cell[1]
+
+
 def test_two_objectives_are_compared_cell_by_cell():
     panel = make_panel(
         lambda network, size, replicate, objective: {"shd": len(network) + (objective == "U+BIC") * replicate}

@@ -390,6 +390,40 @@ def test_results_that_do_not_belong_together_are_not_put_together(tmp_path):
         merge([tmp_path / "a", tmp_path / "c"], tmp_path / "more")
 
 
+def test_results_of_several_versions_are_put_together_where_no_search_of_theirs_has_changed(tmp_path, monkeypatch):
+    part = TINY.restricted(networks=["asia"], sizes=["n=60"], objectives=["BIC"], columns=["shuffled"])
+    climbs, tabu = part.restricted(searches=["hc"]), part.restricted(searches=["tabu"])
+    old, new, both = (tmp_path / each for each in ("old", "new", "both"))
+    run(part.restricted(replicates=1), old, workers=1)
+    now = RESULTS_VERSION + 1
+    monkeypatch.setattr(store_module, "RESULTS_VERSION", now)
+    monkeypatch.setattr(store_module, "CHANGED", {**store_module.CHANGED, now: frozenset({"tabu"})})
+    run(climbs, new, workers=1)
+    run(part, both, workers=1)
+
+    def put_together(name, *sources, **options):
+        found = merge(sources, tmp_path / name, **options)
+        with Store(tmp_path / name) as store:
+            return sum(found.values()), len(store), store.meta["results_version"]
+
+    # Only the older results have what changed: all stay, and are of the older version, in either order.
+    for place, sources in enumerate([(old, new), (new, old)]):
+        n = climbs.n_cells + tabu.restricted(replicates=1).n_cells
+        assert put_together(f"kept{place}", *sources) == (n, n, now - 1)
+        with pytest.raises(StudyError, match="results of tabu here are of an older version"):
+            run(part, tmp_path / f"kept{place}", workers=1)
+    # Both have it: those of the older version go, if one says so.
+    for place, sources in enumerate([(old, both), (both, old)]):
+        with pytest.raises(StudyError, match="results of tabu there are of an older version"):
+            put_together(f"refused{place}", *sources)
+        assert put_together(f"fresh{place}", *sources, fresh=True)[1:] == (part.n_cells, now)
+        assert results(tmp_path / f"fresh{place}") == results(both)
+    # An unknown version may have changed anything.
+    monkeypatch.setattr(store_module, "CHANGED", {})
+    with pytest.raises(StudyError, match="results_version is"):
+        put_together("unknown", old, new, fresh=True)
+
+
 # Killed at any moment
 
 DESIGN = """

@@ -221,9 +221,10 @@ def export(
 def merge(
     directories: Annotated[list[str], typer.Argument(metavar="DIR...", help="Results of the same study.")],
     out: Annotated[str, option("--out", "DIR", "Where they go; may have results already.")],
+    fresh: Annotated[bool, typer.Option("--fresh", help="Leave out what a newer version among them changed.")] = False,
 ) -> None:
     """Put the results of several machines together."""
     from mapdag.study.store import merge as merge_results
 
-    for source, cells in merge_results(directories, out).items():
+    for source, cells in merge_results(directories, out, fresh=fresh).items():
         typer.echo(f"{source}: {plural(cells, 'new cell')}")

@@ -64,6 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     merging.set_defaults(command=_merge)
     merging.add_argument("sources", nargs="+", metavar="DIR")
     merging.add_argument("--out", required=True, metavar="DIR", help="where they go; may have results already")
+    merging.add_argument("--fresh", action="store_true", help="leave out what a newer version among them has changed")
     return parser
 
 
@@ -99,8 +100,8 @@ def _status(*, directory: str) -> int:
     return 0
 
 
-def _merge(*, sources: Sequence[str], out: str) -> int:
-    for source, cells in merge(sources, out).items():
+def _merge(*, sources: Sequence[str], out: str, fresh: bool) -> int:
+    for source, cells in merge(sources, out, fresh=fresh).items():
         sys.stdout.write(f"{source}: {cells:,} new cells\n")
     return 0
 

@@ -59,6 +59,8 @@ class Metric:
         return self.best != "higher"
 
 
+_DIGITS = 10  # of an average; the rest is rounding
+
 METRICS: Mapping[str, Metric] = MappingProxyType(
     {
         each.name: each
@@ -180,7 +182,8 @@ class Panel:
             known &= known.all(axis=-1, keepdims=True)
         count = known.sum(axis=2)
         total = np.where(known, data, 0.0).sum(axis=2)
-        return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+        # Ratios that add up to the same must be tied, in whatever order they were added.
+        return np.where(count > 0, np.round(total / np.maximum(count, 1), _DIGITS), np.nan)
 
     def cells(self, metric: str, objectives: Sequence[str], sizes: Iterable[str] | None = None) -> Floats:
         """Averages of the cells that have all the objectives: (cells, objectives)."""

@@ -9,9 +9,8 @@ from __future__ import annotations
 import csv
 import gzip
 import json
-import math
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import astuple
 from pathlib import Path
@@ -19,7 +18,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from mapdag.errors import FileError, StudyError
-from mapdag.study.cells import COSTS, FIELDS, Cell, Row
+from mapdag.study.cells import FIELDS, Cell, Row, row_from_text, same_results
 from mapdag.study.design import Design
 
 if TYPE_CHECKING:
@@ -38,8 +37,6 @@ ROWS, SUMMARY = "rows.csv.gz", "summary.json"  # results as they are published
 _KEY = FIELDS[: len(Cell._fields)]
 _TYPES = {"str": "TEXT", "int": "INTEGER", "float": "REAL", "float | None": "REAL"}
 PARTS = ("sampling", "learning", "judging", "cpu")  # of the seconds of a task
-
-_CLOSE = 1e-9  # relative: log-likelihoods from two machines that are the same but for rounding
 
 
 def _schema() -> str:
@@ -94,7 +91,7 @@ class Store:
         try:
             summary = json.loads(self.path.with_name(SUMMARY).read_text(encoding="utf-8"))
             with gzip.open(self.path.with_name(ROWS), "rt", encoding="utf-8", newline="") as lines:
-                self.add(_as_row(each) for each in csv.DictReader(lines))
+                self.add(row_from_text(each) for each in csv.DictReader(lines))
             self.set_meta({key: summary[key] for key in ("results_version", "seed", "test_rows", "design")})
             searches = {label: (found["name"], found["options"]) for label, found in summary["searches"].items()}
             spent = [summary["worker_seconds"][part] for part in PARTS]  # of all tasks together
@@ -179,7 +176,7 @@ class Store:
         wanted = {"results_version": RESULTS_VERSION, "seed": seed, "test_rows": test_rows}
         found = self.meta
         differing = [key for key, value in wanted.items() if found.get(key, value) != value]
-        outdated = self._outdated(found.get("results_version", RESULTS_VERSION))
+        outdated = self.outdated(found.get("results_version", RESULTS_VERSION))
         if differing == ["results_version"] and outdated is not None:
             if outdated and not fresh:
                 raise StudyError(
@@ -187,8 +184,7 @@ class Store:
                     f"({found['results_version']}, now {RESULTS_VERSION}); choose another directory, or start these "
                     "afresh (fresh), which keeps all others"
                 )
-            with self._transaction() as db:
-                db.executemany("DELETE FROM results WHERE search = ?", [(label,) for label in outdated])
+            self._forget(outdated)
         elif differing:
             if not fresh:
                 told = " and ".join(f"{key} {found[key]} (asked for: {wanted[key]})" for key in differing)
@@ -201,13 +197,19 @@ class Store:
                     db.execute(f"DELETE FROM {table}")  # noqa: S608 - names from the line above
         self.set_meta(wanted)
 
-    def _outdated(self, version: int) -> list[str] | None:
-        """Labels of searches here that have changed since a version; None where it is not known what has."""
-        since = range(version + 1, RESULTS_VERSION + 1)
-        if version > RESULTS_VERSION or any(each not in CHANGED for each in since):
+    def outdated(self, version: int, now: int | None = None) -> list[str] | None:
+        """Labels of searches here that changed between two versions; None where it is not known what has."""
+        last = RESULTS_VERSION if now is None else now
+        since = range(version + 1, last + 1)
+        if version > last or any(each not in CHANGED for each in since):
             return None
         changed = frozenset().union(*(CHANGED[each] for each in since))
         return [label for label, (name, _) in self.searches.items() if name in changed]
+
+    def _forget(self, searches: Iterable[str]) -> None:
+        """Throw away the results of some searches, by label."""
+        with self._transaction() as db:
+            db.executemany("DELETE FROM results WHERE search = ?", [(label,) for label in searches])
 
     def claim_search(self, search: Search, resolved: str) -> None:
         """Make sure that a label always means the same search; `resolved` is the name that the library gave it."""
@@ -274,8 +276,14 @@ class Store:
         """Where the time of every task went: run, sample, columns, seconds of each part, families, cells."""
         return self._db.execute("SELECT * FROM work ORDER BY run, network, size, replicate, columns").fetchall()
 
-    def merge(self, other: Store) -> int:
+    def merge(self, other: Store, *, fresh: bool = False) -> int:
         """Take over the results of another store of the same study; returns how many cells are new.
+
+        Parameters
+        ----------
+        other : Store
+        fresh : bool
+            Whether to throw away what a newer version of the two has changed.
 
         Raises
         ------
@@ -283,7 +291,7 @@ class Store:
             If the seeds, versions or searches differ, or the two disagree about a cell.
         """
         mine, theirs = self.meta, other.meta
-        for key in ("results_version", "seed", "test_rows"):
+        for key in ("seed", "test_rows"):
             if key in mine and mine[key] != theirs.get(key):
                 raise StudyError(
                     f"{other.path.parent}: {key} is {theirs.get(key)} there, but {mine[key]} in the others"
@@ -291,17 +299,49 @@ class Store:
         for label, found in other.searches.items():
             if self.searches.get(label, found) != found:
                 raise StudyError(f"{other.path.parent}: search {label!r} is not the same there as in the others")
+        version, stale = self._common_version(other, fresh=fresh)
         known = {row.cell: row for row in self.rows()}
         new = []
         for row in other.rows():
+            if row.search in stale:
+                continue
             if row.cell not in known:
                 new.append(row)
             elif not same_results(row, known[row.cell]):
                 raise StudyError(f"{other.path.parent}: {row.cell} has other results there")
-        self.set_meta({**theirs, **mine})
+        self.set_meta({**theirs, **mine, "results_version": version})
         self._take_over(other.searches, other.runs, other.work)
         self.add(new)
         return len(new)
+
+    def _common_version(self, other: Store, *, fresh: bool) -> tuple[int, Collection[str]]:
+        """Version that the results of both are of, and the searches of the other whose results are not taken over.
+
+        Results of searches that are the same in two versions are of both. So the older version it is, where only the
+        older results have searches that the newer changed, and the newer one, where only the newer results have. Where
+        both have, or all is to be fresh, the older results of these are thrown away.
+        """
+        theirs = other.meta["results_version"]
+        mine = self.meta.get("results_version", theirs)
+        if mine == theirs:
+            return theirs, ()
+        (older, low), (newer, high) = sorted([(self, mine), (other, theirs)], key=lambda each: each[1])
+        old, new = older.outdated(low, high), newer.outdated(low, high)
+        if old is None or new is None:
+            raise StudyError(f"{other.path.parent}: results_version is {theirs} there, but {mine} in the others")
+        stale = sorted({row.search for row in older.rows()}.intersection(old))
+        changed = {row.search for row in newer.rows()}.intersection(new)
+        if stale and changed and not fresh:
+            raise StudyError(
+                f"{older.path.parent}: results of {' and '.join(stale)} there are of an older version ({low}, not "
+                f"{high} as those of {newer.path.parent}); leave these out (fresh), which keeps all others"
+            )
+        if stale and not fresh:
+            return low, ()
+        if older is self:
+            self._forget(stale)
+            return high, ()
+        return high, stale
 
     def _take_over(
         self,
@@ -321,15 +361,18 @@ class Store:
         self._insert("work", [(numbers.get(run, 0), *rest) for run, *rest in work])
 
 
-def merge(sources: Iterable[str | Path], out: str | Path) -> dict[str, int]:
+def merge(sources: Iterable[str | Path], out: str | Path, *, fresh: bool = False) -> dict[str, int]:
     """Put the results of several directories into one, which may have some already; each cell is there once.
 
     Parameters
     ----------
     sources : iterable of path
-        Directories of results with the same seed, test set and version.
+        Directories of results with the same seed and test set; of the same version, too, but for searches that are the
+        same in both.
     out : path
         Directory of all of them.
+    fresh : bool
+        Whether to leave out results that a newer version among them has changed, instead of refusing.
 
     Returns
     -------
@@ -345,25 +388,5 @@ def merge(sources: Iterable[str | Path], out: str | Path) -> dict[str, int]:
         found = {}
         for source in sources:
             with Store(source) as other:
-                found[str(source)] = store.merge(other)
+                found[str(source)] = store.merge(other, fresh=fresh)
         return found
-
-
-def _as_row(fields: Mapping[str, str]) -> Row:
-    """Read a row that was written as text."""
-    kinds: dict[str, Any] = {"str": str, "int": int, "float": float, "float | None": float}
-    values = {
-        name: kinds[str(Row.__annotations__[name])](fields[name]) for name in FIELDS if fields[name] or name != "alpha"
-    }
-    return Row(**{"alpha": None, **values})
-
-
-def same_results(a: Row, b: Row) -> bool:
-    """Whether two rows say the same, costs and the last digits of log-likelihoods aside."""
-    for name in FIELDS:
-        x, y = getattr(a, name), getattr(b, name)
-        if name in COSTS or x == y:
-            continue
-        if not (isinstance(x, float) and isinstance(y, float) and math.isclose(x, y, rel_tol=_CLOSE)):
-            return False
-    return True
