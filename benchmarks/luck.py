@@ -1,8 +1,9 @@
 """Luck: how often the default search finds the optimum of samples whose optimum was proved, and by how much it misses.
 
 Proofs are costly, so the optima are kept with the results, each under the name of its instance with the version that
-proved it; `BENCH_PROVE=1` proves those that are missing, within a minute each. Samples are drawn from bundled networks
-with seed 1. Without others on the machine, CPU seconds are those that one waits, with one thread.
+proved it; `BENCH_PROVE=1` proves those that are missing, within a minute each. Samples are drawn from bundled networks:
+with seed 1, on which numbers of the search were chosen, and with seed 2, which nobody had looked at when they were.
+Without others on the machine, CPU seconds are those that one waits, with one thread.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ ROWS = {
 GOALS = (MU_BDS, f"U+{U_BDEU}", "BIC")
 MOST, SECONDS = 3, 60.0  # parents; seconds that a proof may take
 CLOSE = 1e-6  # nats within which two scores are the same
+SEEDS = (samples.SEED, 2)  # of the samples
 
 
 class Instance(NamedTuple):
@@ -39,21 +41,25 @@ class Instance(NamedTuple):
     network: str
     rows: int
     objective: str
+    seed: int
 
     def __str__(self) -> str:
-        return f"{self.network} {self.rows}, {self.objective}, {MOST} parents"
+        told = f"{self.network} {self.rows}, {self.objective}, {MOST} parents"
+        return told if self.seed == samples.SEED else f"{told}, seed {self.seed}"
 
     def draw(self) -> Any:
         """Draw the sample."""
         import mapdag as md
 
-        return md.network(self.network).sample(self.rows, seed=samples.SEED)
+        return md.network(self.network).sample(self.rows, seed=self.seed)
 
 
 def instances(settings: Settings) -> list[Instance]:
     """All instances; those of the two smallest networks, where it must be quick."""
     names = list(ROWS)[:2] if settings.quick else list(ROWS)
-    return [Instance(name, rows, goal) for name in names for rows in ROWS[name] for goal in GOALS]
+    return [
+        Instance(name, rows, goal, seed) for seed in SEEDS for name in names for rows in ROWS[name] for goal in GOALS
+    ]
 
 
 def prove(instance: Instance) -> dict[str, Any]:
@@ -94,34 +100,32 @@ def measure(settings: Settings) -> tuple[list[Table], list[Target], Any]:
 
     md.learn(md.network("child").sample(100, seed=1), threads=1)  # compiles what there is to be compiled
     optima = look_up(settings)
-    rows, misses, total = [], [], []
-    for name in dict.fromkeys(each.network for each in instances(settings)):
-        for goal in GOALS:
-            cases = [each for each in instances(settings) if each.network == name and each.objective == goal]
-            proved = [each for each in cases if optima.get(str(each), {}).get("proved")]
-            found = []
-            for each in proved:
-                progress(f"luck: {each}")
-                score, seconds = search(each)
-                missed = optima[str(each)]["score"] - score
-                found.append((missed, seconds))
-                if missed > CLOSE:
-                    misses.append((str(each), missed))
-            if found:
-                lost, times = zip(*found, strict=True)
-                rows.append((name, goal, len(found), sum(x <= CLOSE for x in lost), max(lost), sum(times)))
-                total += lost
-    share = 100.0 * sum(each <= CLOSE for each in total) / max(len(total), 1)
+    proved = [each for each in instances(settings) if optima.get(str(each), {}).get("proved")]
+    found = {}
+    for each in proved:
+        progress(f"luck: {each}")
+        score, seconds = search(each)
+        found[each] = optima[str(each)]["score"] - score, seconds
     columns = ("network", "objective", "proved", "found", "worst miss", "CPU s of the default")
-    note = f"{len(total)} instances, at most {MOST} parents; the default finds {share:.0f} of 100 optima."
-    tables = [
-        Table("The default search on certified instances", columns, tuple(rows), note),
-        Table("What it misses, in nats", ("instance", "miss"), tuple(sorted(misses, key=lambda each: -each[1])), ""),
-    ]
+    tables = []
+    for seed in SEEDS:
+        rows = []
+        for name, goal in dict.fromkeys((each.network, each.objective) for each in proved if each.seed == seed):
+            some = [found[each] for each in proved if (each.network, each.objective, each.seed) == (name, goal, seed)]
+            lost, times = zip(*some, strict=True)
+            rows.append((name, goal, len(some), sum(x <= CLOSE for x in lost), max(lost), sum(times)))
+        hits = [found[each][0] <= CLOSE for each in proved if each.seed == seed]
+        note = f"{len(hits)} instances, at most {MOST} parents; the default finds {sum(hits)} optima."
+        tables.append(
+            Table(f"The default search on certified instances, samples of seed {seed}", columns, tuple(rows), note)
+        )
+    misses = sorted(((str(each), lost) for each, (lost, _) in found.items() if lost > CLOSE), key=lambda each: -each[1])
+    tables.append(Table("What it misses, in nats", ("instance", "miss"), tuple(misses), ""))
+    share = 100.0 * (1 - len(misses) / max(len(found), 1))
     targets = [
-        Target("certified instances", ">=", 60, len(total), unit="tables"),
+        Target("certified instances", ">=", 60, len(found), unit="tables"),
         Target("optima that the default search finds", ">=", 95, share, unit="of 100"),
-        Target("by how much it misses at most", "<=", 2, max(total, default=0.0), unit="nats"),
+        Target("by how much it misses at most", "<=", 2, max((lost for _, lost in misses), default=0.0), unit="nats"),
     ]
     return tables, targets, {"optima": optima}
 
