@@ -11,6 +11,7 @@ from tests.golden_data import dataset, figures
 from tests.strategies import data_with_gaps, with_gaps
 
 import mapdag as md
+from mapdag.counts.summed import BlocksEngine
 from mapdag.families import FamilyScores
 from mapdag.search.canonical.columns import canonical_order
 
@@ -167,10 +168,20 @@ def test_scores_that_need_complete_rows_say_so_and_what_to_do(goal):
         md.learn(data, goal)
 
 
-def test_other_engines_refuse_gaps():
+def test_engines_that_do_not_know_gaps_refuse_them():
     data = md.Dataset.from_codes([[0, -1], [1, 0], [0, 1]], names=["a", "b"], gap=-1)
-    with pytest.raises(md.errors.ParameterError, match='"cores" where data have gaps'):
-        md.learn(data, "PNAL", engine="blocks")
+
+    class Whole(BlocksEngine):
+        counts_gaps = False
+
+    with pytest.raises(md.errors.ParameterError, match="one that counts rows with gaps"):
+        md.learn(data, "PNAL", engine=Whole)
+
+
+def test_blocks_in_memory_count_gaps_as_cores_do():
+    data = holes(md.network("asia").sample(500, seed=1), 0.3, seed=1)
+    here, there = (md.learn(data, "PNAL", engine=engine) for engine in (None, "blocks"))
+    assert (here.dag, here.score) == (there.dag, there.score)
 
 
 def test_notation_reads_and_writes_them():

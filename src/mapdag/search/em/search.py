@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from mapdag import compiling
 from mapdag.checks import check_whole
-from mapdag.data import as_dataset, split_options, with_gaps
-from mapdag.errors import ParameterError
+from mapdag.data import ScannedDataset, as_dataset, split_options, with_gaps
+from mapdag.errors import DataError, ParameterError
 from mapdag.networks import fit
 from mapdag.networks.em import fit_em
 from mapdag.objective import DEFAULT, parse, score
@@ -180,6 +180,11 @@ def learn_by_em(
     max_steps: int = STEPS,
 ) -> EMResult:
     """Do as `structural_em` does, by a plan, options and constraints being checked."""
+    if isinstance(table, ScannedDataset):
+        raise DataError(
+            "structural EM needs all rows in memory, and those of a scanned table are in files: pass data.to_dataset() "
+            "if they fit, or data.sample(n); or learn under PNAL, which goes by counts"
+        )
     arranged, alike = plan.arrange(table)
     run = _Run(arranged, goal, replace(plan, order="columns"), impute, draws, max_steps)
     found = run.best(starts or (2 if table.has_gaps and plan.options.start is None else 1))
