@@ -123,10 +123,9 @@ def _lacking(codes: NDArray[Any], which: NDArray[np.intp], cards: NDArray[np.int
     found: _Lacking | None = None
     for first in range(0, max(codes.shape[1], 1), _ROWS):
         gone = codes[which, first : first + _ROWS] == cards[:, None]
-        both = gone.astype(np.float64) @ gone.T.astype(np.float64)
         bits = np.ascontiguousarray(np.packbits(gone, axis=0).T)
         sets = _sets(bits.view(np.dtype((np.void, bits.shape[1]))).ravel())
-        mine = _Lacking(both.astype(np.int64), int((~gone.any(axis=0)).sum()), sets)
+        mine = _Lacking(missing_together(gone), int((~gone.any(axis=0)).sum()), sets)
         found = mine if found is None else found + mine
     assert found is not None
     return found
@@ -135,6 +134,12 @@ def _lacking(codes: NDArray[Any], which: NDArray[np.intp], cards: NDArray[np.int
 def _sets(patterns: NDArray[np.void]) -> NDArray[np.void]:
     """Tell sets of columns apart; there may be as many as rows."""
     return np.unique(patterns)[:_PATTERNS]
+
+
+def missing_together(gone: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Count the rows that lack each two columns, given for each column and row whether it is missing."""
+    as_numbers = gone.astype(np.float64)  # whose products are fast, and exact
+    return (as_numbers @ as_numbers.T).astype(np.int64)
 
 
 def is_monotone(together: NDArray[np.int64]) -> bool:

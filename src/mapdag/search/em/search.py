@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from mapdag import compiling
 from mapdag.checks import check_whole
 from mapdag.data import ScannedDataset, as_dataset, split_options, with_gaps
-from mapdag.errors import DataError, ParameterError
+from mapdag.errors import DataError, GraphError, ParameterError
 from mapdag.networks import fit
 from mapdag.networks.em import fit_em
 from mapdag.objective import DEFAULT, parse, score
@@ -231,13 +231,20 @@ class _Run:
         if number == 0:
             if start is not None:
                 return start.reordered(self.data.names)
-            return self._learn(self.data, self.objective.prior + PNAL(), None).dag
+            try:
+                return self._learn(self.data, self.objective.prior + PNAL(), None).dag
+            except GraphError:  # required arcs between columns that no row has together
+                return self._plainest()
         if number == 1 and start is None:
-            rules = make_rules(self.plan.options.constraints, self.objective.prior, self.data.names)
-            return complete_start(None, rules, self.data.names)
+            return self._plainest()
         alone = fit_em(DAG(self.data.names), self.data, max_iter=1).network
         drawn = drawn_completion(alone, self.data, self.plan.options.seed + number, self._threads)
         return self._learn(drawn, self.objective, None).dag
+
+    def _plainest(self) -> DAG:
+        """Return the graph without arcs, but for required ones."""
+        rules = make_rules(self.plan.options.constraints, self.objective.prior, self.data.names)
+        return complete_start(None, rules, self.data.names)
 
     @property
     def _threads(self) -> int:
