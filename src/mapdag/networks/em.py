@@ -125,6 +125,7 @@ def fit_em(
     alpha = check_positive("alpha", alpha)
     tolerance = check_positive("tolerance", tolerance)
     max_iter = check_whole("max_iter", max_iter, least=1)
+    threads = None if threads is None else check_whole("threads", threads, least=1)
     check_dag("dag", dag)
     if method not in ("bayes", "mle"):
         raise ParameterError(f"method must be 'bayes' or 'mle', got {method!r}")
