@@ -54,24 +54,29 @@ class Blocked:
 
     engine = "blocks"
     weights = None
-    has_gaps = False
 
     def __init__(self, data, blocks):
         self.names, self.levels, self.cards = data.names, data.levels, data.cards
+        self.widths, self.has_gaps = data.widths, data.has_gaps
         self.n_rows, self.n_columns, self.total = data.n_rows, data.n_columns, data.total
         self.blocks = blocks
 
 
+NO_GAPS, SOME_GAPS = st.just(0.0), st.sampled_from([0.0, 0.0, 0.1, 0.5, 1.0])
+
+
 @st.composite
-def tables(draw, max_columns=10, levels=(1, 2, 3, 4, 9, 40, 300)):
-    """A table, cut into blocks."""
+def tables(draw, max_columns=10, levels=(1, 2, 3, 4, 9, 40, 300), gaps=NO_GAPS):
+    """A table, cut into blocks; some columns may have gaps."""
     cards = draw(st.lists(st.sampled_from(levels), min_size=1, max_size=max_columns))
     n = draw(st.sampled_from([1, 2, 63, 64, 65, 200, 700]))
     rng = np.random.default_rng(draw(st.integers(0, 1000)))
     codes = np.column_stack([rng.integers(0, draw(st.integers(1, card)), n) for card in cards])
     cuts = sorted(draw(st.lists(st.integers(0, n), max_size=6)))
-    data = as_dataset(codes, cards)
-    blocks = draw(st.sampled_from([Pieces(data.codes, cuts), Planes(data.codes, cuts, data.cards)]))
+    shares = np.array([draw(gaps) for _ in cards])
+    codes = np.where(rng.random(codes.shape) < shares, -1, codes)
+    data = md.Dataset.from_codes(codes, levels=cards, gap=-1)
+    blocks = draw(st.sampled_from([Pieces(data.codes, cuts), Planes(data.codes, cuts, data.widths)]))
     return data, Blocked(data, blocks)
 
 
@@ -113,6 +118,28 @@ def test_blocks_add_up_to_the_counts_of_the_whole_table(case, seed):
     assert_same(BlocksEngine(blocked).tables(requests), md.Counter(data).tables(requests))
 
 
+@given(case=tables(gaps=SOME_GAPS), seed=st.integers(0, 100))
+def test_rows_with_gaps_are_left_out_of_the_tables_of_blocks_as_of_the_whole(case, seed):
+    data, blocked = case
+    requests = requests_of(data.n_columns, np.random.default_rng(seed))
+    engine, counter = BlocksEngine(blocked), md.Counter(data)
+    assert_same(engine.tables(requests), counter.tables(requests))
+    for request in requests[-2:]:
+        one, other = (each.table(request.child, request.parents) for each in (engine, counter))
+        for name in ("r", "q", "offsets", "levels", "counts", "configurations"):
+            assert np.array_equal(getattr(one, name), getattr(other, name))
+
+
+@settings(max_examples=20)
+@given(case=tables(levels=(2, 3, 4, 9), gaps=SOME_GAPS), seed=st.integers(0, 100))
+def test_node_averages_are_the_same_to_the_last_bit(case, seed):
+    data, blocked = case
+    criteria = [md.NAL(), md.PNAL(), md.PNAL(0.1)]
+    requests = requests_of(data.n_columns, np.random.default_rng(seed))
+    here, there = FamilyScores(data, criteria).scores(requests), FamilyScores(blocked, criteria).scores(requests)
+    assert [each.tolist() for each in here] == [each.tolist() for each in there]
+
+
 @given(case=tables(), seed=st.integers(0, 100))
 def test_a_table_in_full_is_that_of_all_rows(case, seed):
     data, blocked = case
@@ -132,6 +159,18 @@ def test_scores_are_the_same_to_the_last_bit(case, seed):
     requests = requests_of(data.n_columns, np.random.default_rng(seed))
     here, there = FamilyScores(data, criteria).scores(requests), FamilyScores(blocked, criteria).scores(requests)
     assert [each.tolist() for each in here] == [each.tolist() for each in there]
+
+
+def test_keys_of_rows_with_gaps_may_need_more_than_64_bits():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 300, (300, 12))
+    codes[150:] = codes[:150]
+    codes[:150:2, 8:] = -1
+    data = md.Dataset.from_codes(codes, levels=[300] * 12, gap=-1)
+    blocked = Blocked(data, Pieces(data.codes, [100, 100, 220]))
+    requests = [Request(11, tuple(range(8)), (8, 9, 10)), Request(8, (*range(8), 11)), Request(3, tuple(range(3)))]
+    assert_same(BlocksEngine(blocked).tables(requests), md.Counter(data).tables(requests))
+    assert sorted(BlocksEngine(blocked).table(11, range(11)).counts.tolist()) == [1] * 75 + [2] * 75
 
 
 @pytest.mark.parametrize("levels", [300, 65_536])

@@ -160,7 +160,7 @@ def test_levels_are_those_of_the_whole_table(client, partitions):
     assert_read_alike(frame, frame.compute())  # Dask has its own idea of columns of objects
 
 
-@pytest.mark.parametrize("missing", ["drop", "level"])
+@pytest.mark.parametrize("missing", ["drop", "level", "keep"])
 def test_missing_values_are_treated_as_in_memory(client, missing):
     table = tables_of_all_types().drop(columns="truth")
     rng = np.random.default_rng(1)
@@ -171,6 +171,7 @@ def test_missing_values_are_treated_as_in_memory(client, missing):
     frame = dd.concat([dd.from_pandas(part, npartitions=1) for part in parts])
     data = assert_read_alike(frame, table, missing=missing, drop=["object"])
     assert data.n_rows < 400 if missing == "drop" else data.n_rows == 400
+    assert data.has_gaps == (missing == "keep")
 
 
 def test_missing_values_are_refused_in_the_same_words(client):

@@ -179,12 +179,6 @@ def test_a_dataset_with_gaps_can_be_read_again_without_them():
         md.read(data)
 
 
-def test_tables_beyond_memory_refuse_to_keep_gaps(tmp_path):
-    (tmp_path / "a.csv").write_bytes(TABLE)
-    with pytest.raises(ParameterError, match="for tables in memory"):
-        md.scan(tmp_path / "a.csv", missing="keep", cache=tmp_path / "cache")
-
-
 def test_the_options_are_named_when_another_is_given():
     with pytest.raises(ParameterError, match='"error", "drop", "level" or "keep"'):
         md.read(io.BytesIO(TABLE), missing="gap")

@@ -13,7 +13,7 @@ import mapdag as md
 from mapdag.errors import DataError, ParameterError
 from mapdag.families import FamilyScores
 from mapdag.networks.gaps import codes_with_gaps, expect
-from mapdag.search.em import completed
+from mapdag.search.em import completed, search
 from mapdag.search.em.completed import completions
 
 
@@ -143,6 +143,51 @@ def test_ctrl_c_ends_it_with_the_best_so_far(asia):
     assert found.stopped == "interrupted"
 
 
+@pytest.mark.parametrize("where", ["_fitted", "_completed", "_learn", "_first"])
+def test_ctrl_c_anywhere_keeps_what_an_earlier_step_or_start_has_found(asia, monkeypatch, where):
+    calls, method = [], getattr(search._Run, where)
+
+    def press(self, *arguments):
+        calls.append(where)
+        if len(calls) == 2 + (where == "_learn"):  # which finds the first graph, too
+            raise KeyboardInterrupt
+        return method(self, *arguments)
+
+    monkeypatch.setattr(search._Run, where, press)
+    found = md.structural_em(asia[2], "BDeu(1)")
+    assert found.stopped == "interrupted"
+    assert found.network.dag == found.dag
+
+
+def test_one_step_returns_what_it_has_learned(asia):
+    found = md.structural_em(asia[2], "BDeu(1)", max_steps=1, start=md.DAG(asia[2].names))
+    assert len(found.steps) == 1
+    assert found.dag.n_arcs == found.steps[0].n_arcs > 0
+    assert found.stopped == "max_iter"
+    assert found.score == pytest.approx(md.score(found.dag, found.data, "BDeu(1)"))
+
+
+def test_the_engine_that_is_the_default_may_be_named(asia):
+    assert md.structural_em(asia[2], "BIC", engine="cores").dag == md.structural_em(asia[2], "BIC").dag
+
+
+def test_threads_are_checked(asia):
+    dag = md.DAG(asia[2].names)
+    for function in (
+        lambda n: md.fit_em(dag, asia[2], threads=n),
+        lambda n: md.impute(md.network("asia"), asia[2], threads=n),
+    ):
+        for threads in (0, -1, "x"):
+            with pytest.raises(ParameterError, match="threads must be"):
+                function(threads)
+
+
+def test_resampling_without_em_says_how_to_learn_by_it(asia):
+    for function in (md.bootstrap, md.cross_validate):
+        with pytest.raises(DataError, match=r"BIC needs complete rows.*em=True"):
+            function(asia[2], "BIC")
+
+
 def test_reports_and_fits_are_about_the_completed_rows(asia, tmp_path):
     found = md.structural_em(asia[2], "BDeu(1)")
     found.report(tmp_path / "page.html")
@@ -159,6 +204,7 @@ def test_reports_and_fits_are_about_the_completed_rows(asia, tmp_path):
         ({"starts": 0}, "starts"),
         ({"max_steps": 0}, "max_steps"),
         ({"search": "none"}, "search must be"),
+        ({"engine": "blocks"}, 'engine must be "cores" in structural EM'),
     ],
 )
 def test_options_are_checked(asia, options, message):
@@ -167,8 +213,9 @@ def test_options_are_checked(asia, options, message):
 
 
 def test_scores_of_whole_rows_say_that_soft_counts_are_none(asia):
-    with pytest.raises(DataError, match="whole counts"):
+    with pytest.raises(DataError, match=r"whole counts.*impute='hard'"):
         md.structural_em(asia[2], "fNML")
+    assert md.structural_em(asia[2], "fNML", impute="hard").converged
 
 
 # Downstream -----------------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from tests.golden_data import dataset, figures
 from tests.strategies import data_with_gaps, with_gaps
 
 import mapdag as md
+from mapdag.counts.summed import BlocksEngine
 from mapdag.families import FamilyScores
 from mapdag.search.canonical.columns import canonical_order
 
@@ -167,10 +168,20 @@ def test_scores_that_need_complete_rows_say_so_and_what_to_do(goal):
         md.learn(data, goal)
 
 
-def test_other_engines_refuse_gaps():
+def test_engines_that_do_not_know_gaps_refuse_them():
     data = md.Dataset.from_codes([[0, -1], [1, 0], [0, 1]], names=["a", "b"], gap=-1)
-    with pytest.raises(md.errors.ParameterError, match='"cores" where data have gaps'):
-        md.learn(data, "PNAL", engine="blocks")
+
+    class Whole(BlocksEngine):
+        counts_gaps = False
+
+    with pytest.raises(md.errors.ParameterError, match="one that counts rows with gaps"):
+        md.learn(data, "PNAL", engine=Whole)
+
+
+def test_blocks_in_memory_count_gaps_as_cores_do():
+    data = holes(md.network("asia").sample(500, seed=1), 0.3, seed=1)
+    here, there = (md.learn(data, "PNAL", engine=engine) for engine in (None, "blocks"))
+    assert (here.dag, here.score) == (there.dag, there.score)
 
 
 def test_notation_reads_and_writes_them():
@@ -208,3 +219,30 @@ def test_threads_that_share_blocks_of_rows_count_gaps_as_one_does(monkeypatch):
     for score, extra in zip(wide, (13, 14), strict=True):
         expected_score = data.total * naive.node_average(rows, 8, [9, 10, 11, 12, extra], data.cards.tolist(), k)
         assert score == pytest.approx(expected_score, rel=1e-12)
+
+
+@pytest.fixture
+def apart():
+    """Two columns that no row has together, and one that all have."""
+    table = {"a": ["x", "y"] * 20 + [None] * 40, "b": [None] * 40 + ["u", "v"] * 20, "c": ["p", "q", "p", "p"] * 20}
+    return md.read(table, missing="keep")
+
+
+@pytest.mark.parametrize("search", ["orders", "hc", "tabu", "exact"])
+def test_required_arcs_between_columns_that_no_row_has_together_are_refused(apart, search):
+    with pytest.raises(
+        md.errors.GraphError, match=r"required: a -> b, but no row has values of all of 'a', 'b'.*struc"
+    ):
+        md.learn(apart, "PNAL", search=search, required=[("a", "b")])
+
+
+def test_structural_em_takes_arcs_between_columns_that_no_row_has_together(apart):
+    assert md.structural_em(apart, "BIC", required=[("a", "b")]).dag.has_arc("a", "b")
+
+
+@pytest.mark.parametrize("search", ["orders", "hc", "tabu"])
+def test_a_search_leaves_a_start_that_no_row_can_score(apart, search):
+    start = md.DAG(apart.names, [("a", "b"), ("c", "a")])
+    with pytest.warns(md.errors.MapdagWarning, match="no row has all members: the parents of b are left out"):
+        found = md.learn(apart, "PNAL", search=search, start=start)
+    assert found.score == md.learn(apart, "PNAL", search="exact").score

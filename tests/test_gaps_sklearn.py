@@ -67,3 +67,59 @@ def test_the_learner_keeps_gaps(frames, objective):
     assert learner.dag_.n_arcs > 3
     assert learner.network_.dag == learner.dag_
     assert np.isfinite(learner.score(gaps))
+
+
+@pytest.mark.parametrize(
+    "dtype", ["float64", "float32", "Int64", "UInt8", "boolean", "string", "object", "category", "datetime64[ns]"]
+)
+def test_columns_of_any_type_are_filled_and_keep_it(dtype):
+    rng = np.random.default_rng(1)
+    codes = rng.integers(0, 2, (200, 3)) if dtype == "boolean" else rng.integers(1, 4, (200, 3))
+    codes[:, 1] = codes[:, 0]
+    table = pd.DataFrame(codes, columns=list("abc"), index=np.repeat(np.arange(100), 2))  # labels of rows may repeat
+    table = table.apply(lambda column: pd.to_datetime("2020-01-0" + column.astype(str)) if "date" in dtype else column)
+    table = table.astype(dtype) if "date" not in dtype else table
+    holed = table.astype("Int64").astype(dtype) if dtype == "Int64" else table.copy()
+    gone = rng.random(table.shape) < 0.2
+    holed = holed.mask(gone)
+    filled = Imputer(objective="BIC").fit_transform(holed)
+    assert (filled.dtypes == holed.dtypes).all()
+    assert not filled.isna().any().any()
+    assert (filled.to_numpy()[~gone] == table.to_numpy()[~gone]).all()
+    sure = gone[:, 0] & ~gone[:, 1]
+    assert (filled["a"].to_numpy()[sure] == table["a"].to_numpy()[sure]).all()
+    assert filled.index.equals(holed.index)
+
+
+def test_texts_that_mean_missing_are_filled_in_any_form():
+    rows = [["yes", "on"], ["no", "off"], ["yes", "NA"], ["", "off"]] * 20
+    frame = pd.DataFrame(rows, columns=["a", "b"])
+    learned = Imputer(objective="BIC").fit(frame)
+    for table in (frame, pl.from_pandas(frame), np.array(rows)):
+        filled = (
+            learned.transform(table) if hasattr(table, "columns") else Imputer(objective="BIC").fit_transform(table)
+        )
+        assert np.asarray(filled)[2:4].tolist() == [["yes", "on"], ["no", "off"]]
+
+
+def test_a_text_that_is_longer_than_those_of_new_rows_is_not_cut_off():
+    rows = np.array([["y", "on"], ["never", "off"]] * 20)
+    learned = Imputer(objective="BIC").fit(rows)
+    assert learned.transform(np.array([["", "off"]])).tolist() == [["never", "off"]]
+
+
+def test_values_that_were_never_met_stay_and_levels_that_a_type_lacks_are_added():
+    table = pd.DataFrame({"a": ["x", "y"] * 20, "b": ["u", "v"] * 20})
+    learned = Imputer(objective="BIC").fit(table)
+    new = pd.DataFrame({"a": pd.Categorical(["z", None]), "b": ["u", "v"]})
+    filled = learned.transform(new)
+    assert filled["a"].tolist() == ["z", "y"]
+    assert filled["a"].dtype == "category"
+    enum = pl.DataFrame({"a": pl.Series(["x", None], dtype=pl.Enum(["x"])), "b": ["u", "v"]})
+    assert learned.transform(enum)["a"].to_list() == ["x", "y"]
+
+
+def test_numbers_that_are_not_categories_are_refused_with_a_way_out():
+    table = pd.DataFrame({"a": np.random.default_rng(0).normal(size=100), "b": ["u", "v"] * 50})
+    with pytest.raises(md.errors.DataError, match=r"looks continuous(.|\n)*ColumnTransformer"):
+        Imputer().fit(table)

@@ -85,7 +85,7 @@ def text_tables(draw):
     st.fixed_dictionaries(
         {},
         optional={
-            "missing": st.sampled_from(["drop", "level"]),
+            "missing": st.sampled_from(["drop", "level", "keep"]),
             "missing_values": st.sampled_from([["a"], ["1"]]),
             "discretize": st.sampled_from(["quantile", "interval(2)"]),
             "max_levels": st.integers(2, 5),
@@ -117,8 +117,11 @@ VALUES = [
 ]
 
 
+MISSING = st.sampled_from(["drop", "level", "keep"])
+
+
 @settings(max_examples=50)
-@given(st.data(), st.integers(1, 5), st.sampled_from(["parquet", "arrow", "lazy"]), st.sampled_from(["drop", "level"]))
+@given(st.data(), st.integers(1, 5), st.sampled_from(["parquet", "arrow", "lazy"]), MISSING)
 def test_columns_of_any_type_read_the_same_in_blocks(tmp_path_factory, data, rows, form, missing):
     n = data.draw(st.integers(1, 15))
     chosen = data.draw(st.lists(st.sampled_from(range(len(VALUES))), min_size=1, max_size=4))

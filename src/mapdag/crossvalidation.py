@@ -13,6 +13,7 @@ from mapdag.checks import check_whole
 from mapdag.data import Cuts, Dataset, as_dataset, split_options, with_gaps
 from mapdag.data.preparation import prepare
 from mapdag.errors import ParameterError, Setting
+from mapdag.families import check_gaps
 from mapdag.networks import fit
 from mapdag.notices import unsaid
 from mapdag.objective import DEFAULT, Goal, parse_all
@@ -186,6 +187,8 @@ def cross_validate(
     with shown(progress, lambda bar: bar.counter("folds")) as tell:
         job = _job(data, reading, target, _Learning(goals, plan, alpha, em), np.random.default_rng(seed), folds)
         plan.check(job.table.names, goals)
+        for goal in goals if not em else ():
+            check_gaps(job.table, goal.likelihood, Setting("em", True))
         most = tables_that_fit(job.table)
         tasks = run_tasks(job, folds, what="fold", threads=threads, most=most, cluster=cluster)
         with closing(tasks) as held:

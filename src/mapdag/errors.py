@@ -66,6 +66,8 @@ class Setting:
             return f"--levels {shlex.quote(self.value) if is_file else 'FILE (a JSON object, name -> list of levels)'}"
         if self.option == "codes":
             return "--codes" if self.value else "--labels"
+        if self.value is True:
+            return f"--{self.option.replace('_', '-')}"
         items = self.value[:most] if isinstance(self.value, list) else [self.value]
         if isinstance(self.value, Mapping):
             items = [_way_text(str(name), way) for name, way in self.value.items()]

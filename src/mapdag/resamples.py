@@ -12,7 +12,8 @@ import numpy as np
 
 from mapdag.checks import check_whole
 from mapdag.data import as_dataset, split_options, with_gaps
-from mapdag.errors import CycleError, ParameterError
+from mapdag.errors import CycleError, ParameterError, Setting
+from mapdag.families import check_gaps
 from mapdag.graphs import DAG
 from mapdag.objective import DEFAULT, parse
 from mapdag.progress import OnCount, shown
@@ -209,6 +210,8 @@ def bootstrap(
     with shown(progress, lambda bar: bar.counter("resamples")) as tell:
         table = as_dataset(data, **reading)
         plan.check(table.names, [goal])
+        if not em:
+            check_gaps(table, goal.likelihood, Setting("em", True))
         job = _Resamples(table, goal, plan, seed, em)
         with closing(_grow(job, R, threads=threads, cluster=cluster)) as found:
             for strengths in found:

@@ -122,13 +122,20 @@ class Sparse(NamedTuple):
     counts: Any  # int64 array (cells,)
 
 
-def count_sparse(codes: Codes, words: tuple[tuple[int, ...], ...], cards: Ints) -> Sparse:
-    """Count the rows of one block in a table of the variables of several `words`."""
+def count_sparse(codes: Codes, words: tuple[tuple[int, ...], ...], cards: Ints, widths: Ints) -> Sparse:
+    """Count the rows of one block that have no gaps in a table of the variables of several `words`.
+
+    Positions in that table are by `widths`, a level more for each variable that has gaps.
+    """
+    members = [variable for word in words for variable in word]
+    with_gaps = [variable for variable in members if widths[variable] > cards[variable]]
+    if with_gaps:
+        codes = codes[:, (codes[with_gaps] < cards[with_gaps, None]).all(axis=0)]
     keys = []
     for word in words:
         key = np.zeros(codes.shape[1], dtype=np.uint64)
         for variable in word:
-            key *= np.uint64(cards[variable])
+            key *= np.uint64(widths[variable])
             key += codes[variable]
         keys.append(key)
     if len(keys) == 1:

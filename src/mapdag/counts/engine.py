@@ -141,5 +141,5 @@ def make_engine(engine: str | Callable[[Dataset], Engine], data: Dataset) -> Eng
     if not isinstance(made, Engine):
         raise ParameterError(f"engine must be one of {', '.join(ENGINES)}, or make an Engine, got {engine!r}")
     if data.has_gaps and not made.counts_gaps:
-        raise ParameterError(f'engine must be "cores" where data have gaps, got {engine!r}')
+        raise ParameterError(f'engine must be one that counts rows with gaps, such as "cores", got {engine!r}')
     return made

@@ -78,13 +78,17 @@ def add_parts(parts: Sequence[Parts]) -> Parts:
     return Parts(full, tuple(add_sparse(list(same)) for same in tables) if len(parts) > 1 else parts[0].sparse)
 
 
-def count_blocks(blocks: Blocks, turn: Turn, cards: Ints, *, threads: int = 1) -> Parts:
-    """Count what is asked for in all blocks, which several threads may share."""
+def count_blocks(blocks: Blocks, turn: Turn, cards: Ints, widths: Ints | None = None, *, threads: int = 1) -> Parts:
+    """Count what is asked for in all blocks, which several threads may share.
+
+    Gaps are one more level of full tables where a variable has any (`widths`); rows with gaps are not in sparse ones.
+    """
+    wide = cards if widths is None else widths
     numbers, stop = iter(range(len(blocks))), threading.Event()
 
     def work() -> Parts:
         try:
-            return _count(blocks, (i for i in numbers if not stop.is_set()), turn, cards)
+            return _count(blocks, (i for i in numbers if not stop.is_set()), turn, cards, wide)
         except BaseException:  # whoever of them meets it first
             stop.set()
             raise
@@ -100,20 +104,20 @@ def count_blocks(blocks: Blocks, turn: Turn, cards: Ints, *, threads: int = 1) -
             raise
 
 
-def _count(blocks: Blocks, numbers: Iterator[int], turn: Turn, cards: Ints) -> Parts:
+def _count(blocks: Blocks, numbers: Iterator[int], turn: Turn, cards: Ints, widths: Ints) -> Parts:
     """Count some blocks, one after the other."""
     from mapdag.counts.blocks import add_block, add_sparse, count_sparse
 
     jobs, full = turn.jobs(), np.zeros(turn.full, dtype=np.int64)
-    empty = np.empty((len(cards), 0), dtype=code_dtype(cards.tolist()))
-    sparse = [[count_sparse(empty, words, cards)] for words in turn.sparse]
+    empty = np.empty((len(widths), 0), dtype=code_dtype(widths.tolist()))
+    sparse = [[count_sparse(empty, words, cards, widths)] for words in turn.sparse]
     pending = 0
     for i in numbers:
-        rows = _rows(blocks, i, turn, cards, empty)
+        rows = _rows(blocks, i, turn, widths, empty)
         if turn.ways:
             add_block(rows, jobs, full)
         for tables, words in zip(sparse, turn.sparse, strict=True):
-            tables.append(count_sparse(rows.codes, words, cards))
+            tables.append(count_sparse(rows.codes, words, cards, widths))
             pending += len(tables[-1].counts)
         if pending > _PENDING:
             sparse, pending = [[add_sparse(tables)] for tables in sparse], 0
@@ -121,7 +125,7 @@ def _count(blocks: Blocks, numbers: Iterator[int], turn: Turn, cards: Ints) -> P
 
 
 def _rows(blocks: Blocks, i: int, turn: Turn, cards: Ints, empty: NDArray[Any]) -> Rows:
-    """Rows of one block as kernels take them; what nobody looks at is left empty."""
+    """Rows of one block as kernels take them, gaps being a level like others; what nobody looks at is left empty."""
     from mapdag.counts.bitsets import no_bits, pack
     from mapdag.counts.choice import BITSETS
     from mapdag.counts.planes import bits_of_planes, codes_of_planes

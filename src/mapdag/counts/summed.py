@@ -45,7 +45,7 @@ class SummedEngine(Engine):
     Parameters
     ----------
     data : data set
-        With `cards` and `n_rows`.
+        With `cards`, `widths` and `n_rows`.
 
     Attributes
     ----------
@@ -56,16 +56,19 @@ class SummedEngine(Engine):
     """
 
     fractions = 0
+    counts_gaps = True
     most_cells = 1 << 25  # 256 MB
 
     def __init__(self, data: Any) -> None:
         if data.weights is not None:
             raise DataError("rows that carry weights are counted in memory only: pass ", Setting("engine", "cores"))
         self.cards = data.cards
+        self.widths = data.widths
         self.n_rows = data.n_rows
         self.total = data.n_rows
         self.work = Work()
         self._levels: list[int] = self.cards.tolist()
+        self._widths: list[int] = self.widths.tolist()  # tables have room for gaps until they are added up
 
     @abstractmethod
     def parts(self, turn: Turn) -> Parts:
@@ -114,7 +117,7 @@ class SummedEngine(Engine):
 
     def _agenda(self, requests: Sequence[Request]) -> Agenda:
         room = max(self.most_cells // self.threads, 1)
-        agenda = Agenda(requests, self.cards, self.n_rows, min(self.n_rows, BLOCK_ROWS), room)
+        agenda = Agenda(requests, self.widths, self.n_rows, min(self.n_rows, BLOCK_ROWS), room)
         self.work.calls += 1
         self.work.requests += len(requests)
         self.work.families += agenda.families
@@ -124,7 +127,7 @@ class SummedEngine(Engine):
         from mapdag.counts.blocks import complete
 
         parts = self.parts(turn)
-        complete(turn.jobs(), self.cards, parts.full)
+        complete(turn.jobs(), self.widths, parts.full)
         self.work.passes += 1
         return parts
 
@@ -145,12 +148,30 @@ class SummedEngine(Engine):
         from mapdag.counts.blocks import positive_counts
 
         is_full = np.array([table.is_full for table in tables])
-        shapes = [(table.place, *self._sides(table, child)) for table in tables if table.is_full]
-        found = [(places[is_full], positive_counts(parts.full, np.array(shapes, dtype=np.int64)))] if shapes else []
+        full, starts = self._without_gaps([table for table in tables if table.is_full], parts.full)
+        shapes = [
+            (start, *self._sides(table, child))
+            for table, start in zip((table for table in tables if table.is_full), starts, strict=True)
+        ]
+        found = [(places[is_full], positive_counts(full, np.array(shapes, dtype=np.int64)))] if shapes else []
         for place, table in zip(places.tolist(), tables, strict=True):
             if not table.is_full:
                 found.append((np.array([place]), self._positive(table, child, parts.sparse[table.place])))
         return found
+
+    def _without_gaps(self, tables: list[Table], full: Ints) -> tuple[Ints, list[int]]:
+        """Full tables without the cells of rows that have gaps, and where each begins."""
+        if self._widths == self._levels:
+            return full, [table.place for table in tables]
+        trimmed = [self._trimmed(table, full) for table in tables]
+        starts = np.cumsum([0, *(len(each) for each in trimmed)]).tolist()
+        return np.concatenate([full[:0], *trimmed]), starts[:-1]
+
+    def _trimmed(self, table: Table, full: Ints) -> Ints:
+        """Cells of a full table, those of rows with gaps left out."""
+        shape = [self._widths[v] for v in table.order]
+        cells = full[table.place :][: math.prod(shape)].reshape(shape)
+        return cells[tuple(slice(self._levels[v]) for v in table.order)].ravel()
 
     def _sides(self, table: Table, child: int) -> tuple[int, int, int]:
         """Cells of the digits above the child's in a table, of the child's, and of those below."""
@@ -162,9 +183,9 @@ class SummedEngine(Engine):
         """Counts of a sparse table, and of its configurations."""
         from mapdag.counts.blocks import Sparse, add_sparse
 
-        keys = (*sparse.keys[:-1], sparse.keys[-1] // np.uint64(self._levels[child]))
+        keys = (*sparse.keys[:-1], sparse.keys[-1] // np.uint64(self._widths[child]))
         if table.order[-1] != child:  # it was counted for another child
-            columns = self._digits(words_of(table.order, self._levels), sparse.keys)
+            columns = self._digits(words_of(table.order, self._widths), sparse.keys, self._widths)
             keys = tuple(columns[v] for v in table.order if v != child)
         totals = add_sparse([Sparse(keys, sparse.counts)]).counts
         sizes = np.array([[len(sparse.counts)], [len(totals)]], dtype=np.int64)
@@ -174,17 +195,18 @@ class SummedEngine(Engine):
         """Positive counts of a table, and for each variable the levels that they belong to."""
         if not table.is_full:
             keys, counts = parts.sparse[table.place]
-            return counts, self._digits(words_of(table.order, self._levels), keys)
-        full = parts.full[table.place :][: math.prod(self._levels[v] for v in table.order)]
+            return counts, self._digits(words_of(table.order, self._widths), keys, self._widths)
+        full = self._trimmed(table, parts.full)
         positive = np.flatnonzero(full)
-        return full[positive], self._digits((table.order,), (positive,))
+        return full[positive], self._digits((table.order,), (positive,), self._levels)
 
-    def _digits(self, words: Sequence[Sequence[int]], keys: Sequence[NDArray[Any]]) -> dict[int, Ints]:
-        """Levels of each variable that keys stand for."""
+    @staticmethod
+    def _digits(words: Sequence[Sequence[int]], keys: Sequence[NDArray[Any]], sizes: Sequence[int]) -> dict[int, Ints]:
+        """Levels of each variable that keys stand for, variables having so many of them."""
         columns = {}
         for key, word in zip(keys, words, strict=True):
             for variable in reversed(word):
-                key, digit = np.divmod(key, np.asarray(self._levels[variable], dtype=key.dtype))  # noqa: PLW2901
+                key, digit = np.divmod(key, np.asarray(sizes[variable], dtype=key.dtype))  # noqa: PLW2901
                 columns[variable] = digit.astype(np.int64)
         return columns
 
@@ -204,4 +226,4 @@ class BlocksEngine(SummedEngine):
 
     def parts(self, turn: Turn) -> Parts:
         """Count what one pass is for, block by block, in threads."""
-        return count_blocks(self._blocks, turn, self.cards, threads=self.threads)
+        return count_blocks(self._blocks, turn, self.cards, self.widths, threads=self.threads)

@@ -225,6 +225,15 @@ class Dataset(Tabular):
         return known
 
     @property
+    def n_gaps(self) -> int:
+        """Number of values that are missing.
+
+        >>> Dataset.from_codes([[0, 1], [-1, 0]], gap=-1).n_gaps
+        1
+        """
+        return int((~self.known).sum()) if self.has_gaps else 0
+
+    @property
     def gaps(self) -> Gaps:
         """Where values are missing: by column, by pair of columns, and how many rows have none."""
         from mapdag.data.gaps import describe_gaps
@@ -245,7 +254,7 @@ class Dataset(Tabular):
         if cards.min() == cards.max():
             levels = plural(int(cards.min()), "level") + (" each" if self.n_columns > 1 else "")
         weighted = "" if self.weights is None else f", total weight {self.total:,}"
-        gaps = f", {plural(int((~self.known).sum()), 'gap')}" if self.has_gaps else ""
+        gaps = f", {plural(self.n_gaps, 'gap')}" if self.has_gaps else ""
         return f"Dataset({plural(self.n_rows, 'row')}, {plural(self.n_columns, 'column')}, {levels}{gaps}{weighted})"
 
     def __eq__(self, other: object) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mapdag.errors import DataError, ParameterError, Setting
+from mapdag.errors import DataError, Setting
 from mapdag.tables import Column, Table, Tabular
 from mapdag.wording import plural
 
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mapdag.data.dataset import Dataset
+
+_ROWS = 1 << 16  # that are looked at at a time
+_PATTERNS = 1 << 22  # that are told apart
 
 
 @dataclass(frozen=True, repr=False)
@@ -34,7 +37,8 @@ class Gaps(Tabular):
     together : mapping of pairs of str to int
         Rows in which both are missing, for the pairs of such columns, in the order of the columns.
     patterns : int
-        Different sets of columns that are missing in some row, the empty one included where it occurs.
+        Different sets of columns that are missing in some row, the empty one included where it occurs; not counted
+        beyond the first four million or so.
     is_monotone : bool
         Whether the columns can be ordered so that rows which lack one lack all that follow.
 
@@ -86,31 +90,73 @@ def describe_gaps(data: Dataset) -> Gaps:
     """Find where the values of a data set are missing."""
     if not data.has_gaps:
         return Gaps(data.n_rows, data.n_rows, {}, {}, min(data.n_rows, 1), is_monotone=True)
-    gone = ~data.known
-    which = np.flatnonzero(gone.any(axis=1)).tolist()
-    lacking = gone[which]
-    both: NDArray[np.int64] = lacking.astype(np.float64) @ lacking.T.astype(np.float64)
-    names = [data.names[i] for i in which]
-    pairs = itertools.combinations(range(len(names)), 2)
-    patterns = np.unique(np.packbits(lacking, axis=0), axis=1).shape[1]
+    cards = data.cards
+    which = np.flatnonzero(data.widths > cards)
+    names, found = [data.names[i] for i in which], data.sum(_lacking, which, cards[which])
+    both, pairs = found.together, itertools.combinations(range(len(names)), 2)
     return Gaps(
         rows=data.n_rows,
-        complete=int((~lacking.any(axis=0)).sum()),
+        complete=found.complete,
         missing={name: int(both[i, i]) for i, name in enumerate(names)},
         together={(names[i], names[j]): int(both[i, j]) for i, j in pairs},
-        patterns=patterns,
-        is_monotone=is_monotone(lacking),
+        patterns=len(found.patterns),
+        is_monotone=is_monotone(both),
     )
 
 
-def is_monotone(missing: NDArray[np.bool_]) -> bool:
-    """Tell whether columns, given by row as missing or not, can be ordered so that who lacks one lacks all that follow.
+@dataclass(frozen=True)
+class _Lacking:
+    """What some rows lack; that of others can be added."""
 
-    >>> is_monotone(np.array([[1, 1, 0], [1, 0, 0]], dtype=bool)), is_monotone(np.eye(2, dtype=bool))
+    together: NDArray[np.int64]  # (columns, columns) rows that lack both
+    complete: int  # those that lack nothing
+    patterns: NDArray[np.void]  # different sets of columns that are lacking, as bits
+
+    def __add__(self, other: _Lacking) -> _Lacking:
+        joined = np.concatenate([self.patterns, other.patterns])
+        patterns = joined[:_PATTERNS] if max(len(self.patterns), len(other.patterns)) >= _PATTERNS else _sets(joined)
+        return _Lacking(self.together + other.together, self.complete + other.complete, patterns)
+
+
+def _lacking(codes: NDArray[Any], which: NDArray[np.intp], cards: NDArray[np.int64]) -> _Lacking:
+    """Find what rows lack in some columns, not too many rows at a time."""
+    found: _Lacking | None = None
+    for first in range(0, max(codes.shape[1], 1), _ROWS):
+        gone = codes[which, first : first + _ROWS] == cards[:, None]
+        bits = np.ascontiguousarray(np.packbits(gone, axis=0).T)
+        sets = _sets(bits.view(np.dtype((np.void, bits.shape[1]))).ravel())
+        mine = _Lacking(missing_together(gone), int((~gone.any(axis=0)).sum()), sets)
+        found = mine if found is None else found + mine
+    assert found is not None
+    return found
+
+
+def _sets(patterns: NDArray[np.void]) -> NDArray[np.void]:
+    """Tell sets of columns apart; there may be as many as rows."""
+    return np.unique(patterns)[:_PATTERNS]
+
+
+def missing_together(gone: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Count the rows that lack each two columns, given for each column and row whether it is missing."""
+    as_numbers = gone.astype(np.float64)  # whose products are fast, and exact
+    return (as_numbers @ as_numbers.T).astype(np.int64)
+
+
+def is_monotone(together: NDArray[np.int64]) -> bool:
+    """Tell whether columns can be ordered so that rows which lack one lack all that follow.
+
+    Parameters
+    ----------
+    together : array (columns, columns)
+        How many rows lack both; on the diagonal, the one.
+
+    Examples
+    --------
+    >>> is_monotone(np.array([[2, 1], [1, 1]])), is_monotone(np.eye(2, dtype=int))
     (True, False)
     """
-    by_size = missing[np.argsort(missing.sum(axis=1), kind="stable")]
-    return all(not np.any(less & ~more) for less, more in itertools.pairwise(by_size))
+    order = np.argsort(np.diag(together), kind="stable")
+    return all(together[less, more] == together[less, less] for less, more in itertools.pairwise(order))
 
 
 def refuse_gaps(data: Any, what: str, *ways: str | Setting) -> None:
@@ -118,12 +164,3 @@ def refuse_gaps(data: Any, what: str, *ways: str | Setting) -> None:
     if getattr(data, "has_gaps", False):
         told = ways or ("; read the table with ", Setting("missing", "drop"), " or ", Setting("missing", "level"))
         raise DataError(f"{what} needs complete rows, but the data have gaps ({data.gaps!r})", *told)
-
-
-def refuse_keep(missing: Any, what: str) -> None:
-    """Refuse to keep gaps in a table whose rows are not in memory."""
-    if missing == "keep":
-        raise ParameterError(
-            f'missing="keep" is for tables in memory, not for {what}: read it with mapdag.read, if it fits, or pass '
-            'missing="drop" or "level"'
-        )

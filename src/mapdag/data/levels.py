@@ -275,6 +275,7 @@ def _note_missing(
     ways = [Setting("missing", "drop")]
     if options.missing != "level":
         ways.append(Setting("missing", "level"))
+    ways.append(Setting("missing", "keep"))
     if levels is not None and written and not options.codes:  # perhaps it is no missing value at all
         ways.append(Setting("levels", {column.name: [*levels, *written]}))
     what = f"has missing values{spelling} in {column.told(gone)}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mapdag.data.gaps import is_monotone
+from mapdag.data.gaps import is_monotone, missing_together
 from mapdag.data.judgement import judge
 from mapdag.data.labels import are_integral
 from mapdag.data.problems import listed
@@ -198,7 +198,7 @@ def describe_missing(missing: Mapping[str, NDArray[np.bool_]]) -> list[str]:
         for names in groups.values()
         if len(names) > 1
     ]
-    if len(groups) > 1 and is_monotone(table):
+    if len(groups) > 1 and is_monotone(missing_together(table)):
         notes.append("the pattern is monotone: rows that lack one column lack all that are missing more often")
     if incomplete > _MANY_ROWS * n_rows:
         notes.append(

@@ -33,12 +33,20 @@ class RemoteBlocks:
         The rows of each block of each partition.
     columns : tuple of int
         The columns that are wanted, in order.
+    stored : tuple of int
+        The different codes of each column there: its levels, and one more where it has gaps.
     """
 
     crew: Crew
     partitions: Sequence[Future]
     every: tuple[tuple[int, ...], ...]
     columns: tuple[int, ...]
+    stored: tuple[int, ...]
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """The different codes of each column that is wanted."""
+        return tuple(self.stored[column] for column in self.columns)
 
     @property
     def sizes(self) -> tuple[int, ...]:

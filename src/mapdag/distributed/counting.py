@@ -38,8 +38,8 @@ class Joined:
 
 def count_rows(partitions: Sequence[PackedRows], turn: Turn) -> Parts:
     """Count some partitions."""
-    cards = np.array(partitions[0].cards, dtype=np.int64)
-    return narrowed(count_blocks(Joined(partitions), turn, cards))
+    cards, widths = (np.array(sizes, dtype=np.int64) for sizes in (partitions[0].cards, partitions[0].widths))
+    return narrowed(count_blocks(Joined(partitions), turn, cards, widths))
 
 
 def add_up(parts: Sequence[Parts]) -> Parts:

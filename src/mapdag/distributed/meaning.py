@@ -223,6 +223,7 @@ class Meaning:
     levels: Mapping[str, tuple[str, ...]]
     codings: Mapping[str, Coding]
     orders: list[Order]
+    widths: tuple[int, ...]  # different codes of each column: its levels, and one more where it has gaps
 
 
 def find_meaning(
@@ -252,9 +253,10 @@ def find_meaning(
     cards = tuple(len(by_name[name].levels) for name in names)
     codes = []
     for name in names:
-        found = np.zeros(table.size(table.names.index(name)), dtype=code_dtype(cards))
+        found = np.zeros(table.size(table.names.index(name)), dtype=code_dtype(cards, gaps=True))
         found[np.flatnonzero(recount.left[name]) if recount.left else slice(None)] = by_name[name].codes
         codes.append(found)
+    widths = tuple(card + bool((mine == card).any()) for card, mine in zip(cards, codes, strict=True))
     places = [table.names.index(name) for name in names]
     orders = [
         Order(
@@ -263,8 +265,9 @@ def find_meaning(
             tuple(mine[table.entries(i, c)] for mine, c in zip(codes, places, strict=True)),
             recount.gone[i],
             cards,
+            widths,
         )
         for i, summary in enumerate(table.summaries)
     ]
     levels = {name: by_name[name].levels for name in names}
-    return Meaning(names, levels, {name: by_name[name].coding for name in names}, orders)
+    return Meaning(names, levels, {name: by_name[name].coding for name in names}, orders, widths)

@@ -61,7 +61,8 @@ class Order(NamedTuple):
     columns: tuple[int, ...]  # those that are variables
     codes: tuple[NDArray[Any], ...]  # code of each value of each
     gone: dict[int, NDArray[np.bool_]]  # by column, values that are missing: rows that have one are left out
-    cards: tuple[int, ...]
+    cards: tuple[int, ...]  # levels of each
+    widths: tuple[int, ...]  # and different codes: one more where it has gaps
 
 
 def read_frame(frame: Any, names: Sequence[str], called: str) -> tuple[Piece, ...]:
@@ -150,6 +151,7 @@ class PackedRows:
 
     blocks: tuple[tuple[NDArray[np.uint64], int], ...]
     cards: tuple[int, ...]
+    widths: tuple[int, ...]
 
     def __len__(self) -> int:
         return len(self.blocks)
@@ -163,8 +165,8 @@ class PackedRows:
         from mapdag.counts.planes import codes_of_planes
 
         planes, n = self.blocks[i]
-        codes = np.empty((len(self.cards), n), dtype=code_dtype(self.cards))
-        codes_of_planes(sealed(planes), np.concatenate([[0], np.cumsum(self.cards)]), codes)
+        codes = np.empty((len(self.widths), n), dtype=code_dtype(self.widths))
+        codes_of_planes(sealed(planes), np.concatenate([[0], np.cumsum(self.widths)]), codes)
         return codes
 
 
@@ -180,15 +182,15 @@ def pack_pieces(pieces: Sequence[Piece], orders: Sequence[Order], called: str) -
         keep = _kept(piece, order.gone) if order.gone else slice(None)
         codes = [recode[piece.positions[c]][keep] for recode, c in zip(order.codes, order.columns, strict=True)]
         blocks += [
-            _planes([column[i : i + BLOCK_ROWS] for column in codes], order.cards)
+            _planes([column[i : i + BLOCK_ROWS] for column in codes], order.widths)
             for i in range(0, len(codes[0]), BLOCK_ROWS)
         ]
-    return PackedRows(tuple(blocks), orders[0].cards)
+    return PackedRows(tuple(blocks), orders[0].cards, orders[0].widths)
 
 
-def _planes(codes: Sequence[NDArray[Any]], cards: Sequence[int]) -> tuple[NDArray[np.uint64], int]:
+def _planes(codes: Sequence[NDArray[Any]], widths: Sequence[int]) -> tuple[NDArray[np.uint64], int]:
     """Bit planes of one block, as `mapdag.counts.planes` takes them."""
-    n, sizes = len(codes[0]), [planes_of(card) for card in cards]
+    n, sizes = len(codes[0]), [planes_of(width) for width in widths]
     packed = b"".join(pack(column, size) for column, size in zip(codes, sizes, strict=True))
     return np.frombuffer(packed, dtype=np.uint64).reshape(sum(sizes), (n + 63) // 64), n
 

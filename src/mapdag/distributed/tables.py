@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mapdag.cluster import connect
-from mapdag.data.gaps import refuse_keep
 from mapdag.data.packed import ScannedDataset
 from mapdag.data.packed.sources import find_files
 from mapdag.distributed.blocks import RemoteBlocks
@@ -64,7 +63,6 @@ def scan_on(cluster: Any, source: Any, options: Mapping[str, Any]) -> ScannedDat
 def _refuse(options: Mapping[str, Any], what: str) -> None:
     if options.get("weights") is not None:
         raise ParameterError(f"weights cannot be given for {what}: rows that carry weights are counted in memory only")
-    refuse_keep(options.get("missing"), what)
 
 
 def _current_client() -> Client:
@@ -119,7 +117,7 @@ def _read(
     ]
     sizes = _named(crew, [crew.submit("sizes", sizes_of, each) for each in packed], called)
     columns = tuple(range(len(meaning.names)))
-    blocks = RemoteBlocks(crew, packed, tuple(map(tuple, sizes)), columns)
+    blocks = RemoteBlocks(crew, packed, tuple(map(tuple, sizes)), columns, meaning.widths)
     LOG.info("%d rows in %d partitions are packed", sum(blocks.sizes), len(packed))
     return ScannedDataset(meaning.names, meaning.levels, blocks, meaning.codings)
 

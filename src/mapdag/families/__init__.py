@@ -4,6 +4,6 @@ Searches, reports and whole-graph scores all ask there. `fused` counts and score
 be done.
 """
 
-from mapdag.families.scores import Criterion, FamilyScores
+from mapdag.families.scores import Criterion, FamilyScores, check_gaps
 
-__all__ = ["Criterion", "FamilyScores"]
+__all__ = ["Criterion", "FamilyScores", "check_gaps"]

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
 from mapdag.checks import check_positive, check_whole
-from mapdag.data import ReadingOptions, with_gaps
+from mapdag.data import ReadingOptions, ScannedDataset, with_gaps
+from mapdag.data.labels import code_dtype
+from mapdag.data.rows import distinct_rows
 from mapdag.errors import ParameterError
 from mapdag.graphs.dag import check_dag
 from mapdag.networks.cpts import Floats, check_size
 from mapdag.networks.estimation import posterior_means
+from mapdag.networks.gaps import codes_with_gaps, expect
 from mapdag.networks.inputs import needed_columns
 from mapdag.networks.network import BayesianNetwork
 from mapdag.public import public
@@ -21,10 +26,14 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from mapdag.data import Dataset
+    from mapdag.data.labels import Codes
     from mapdag.graphs import DAG
 
 MAX_ITER = 500
 TOLERANCE = 1e-6
+
+#: Gives the expected counts of all families under a network, and the log-likelihood of what is known.
+Expecting: TypeAlias = "Callable[[BayesianNetwork], tuple[list[Floats], float]]"
 
 
 @dataclass(frozen=True)
@@ -83,7 +92,8 @@ def fit_em(
     dag : DAG
         Its nodes are columns of the data.
     data : Dataset, or any table that `mapdag.read` takes
-        Gaps are kept as such (``missing="keep"``) unless `missing` says otherwise.
+        Gaps are kept as such (``missing="keep"``) unless `missing` says otherwise. Of a table that was scanned, each
+        iteration goes through all blocks.
     alpha : float
         The imaginary sample size of the Dirichlet prior, spread evenly over the cells of each table.
     method : {"bayes", "mle"}
@@ -115,6 +125,7 @@ def fit_em(
     alpha = check_positive("alpha", alpha)
     tolerance = check_positive("tolerance", tolerance)
     max_iter = check_whole("max_iter", max_iter, least=1)
+    threads = None if threads is None else check_whole("threads", threads, least=1)
     check_dag("dag", dag)
     if method not in ("bayes", "mle"):
         raise ParameterError(f"method must be 'bayes' or 'mle', got {method!r}")
@@ -123,28 +134,56 @@ def fit_em(
     check_size(dag, levels)
     if start is not None and (start.dag != dag or dict(start.levels) != levels):
         raise ParameterError("start must have the graph and the levels that are asked for")
-    table = table.aggregated()  # equal rows expect the same
     prior = float(alpha) if method == "bayes" else 0.0
     first = _locally(dag, table) if start is None else start.reordered(dag.nodes)
-    return _iterate(first, table, prior, max_iter, tolerance * max(float(table.total), 1.0), threads or 0)
+    return _iterate(
+        first, _expecting(first, table, threads or 0), prior, max_iter, tolerance * max(float(table.total), 1.0)
+    )
 
 
-def _iterate(network: BayesianNetwork, table: Dataset, alpha: float, max_iter: int, least: float, threads: int) -> EM:
+def _expecting(first: BayesianNetwork, table: Dataset, threads: int) -> Expecting:
+    """Return the E step for the rows of a table, wherever they are, and networks with the levels of the first."""
+    if isinstance(table, ScannedDataset):
+        return lambda network: _parted(network, table.sum(_expect_block, network))
+    distinct = table.aggregated()  # equal rows expect the same
+    codes, weights = codes_with_gaps(first, distinct), np.asarray(distinct.weights, dtype=np.float64)
+
+    def expect_rows(network: BayesianNetwork) -> tuple[list[Floats], float]:
+        counts, log = expect(network, codes, weights, threads)
+        return counts, float((log * weights).sum())
+
+    return expect_rows
+
+
+def _expect_block(codes: Codes, network: BayesianNetwork) -> Floats:
+    """Return expected counts of all families in a block of rows and, last, the log-likelihood: to be added up."""
+    cards = [len(network.levels[node]) for node in network.nodes]
+    rows, weights = distinct_rows(codes, [card + 1 for card in cards])
+    mine: Codes = codes[:, rows].astype(code_dtype(cards, gaps=True), copy=False)
+    counts, log = expect(network, mine, weights, threads=1)
+    return np.concatenate([*(each.ravel() for each in counts), [(log * weights).sum()]])
+
+
+def _parted(network: BayesianNetwork, flat: Floats) -> tuple[list[Floats], float]:
+    """Take apart what `_expect_block` puts together."""
+    shapes = [network.cpts[node].shape for node in network.nodes]
+    ends = np.cumsum([math.prod(shape) for shape in shapes])[:-1]
+    counts = [part.reshape(shape) for part, shape in zip(np.split(flat[:-1], ends), shapes, strict=True)]
+    return counts, float(flat[-1])
+
+
+def _iterate(network: BayesianNetwork, expect: Expecting, alpha: float, max_iter: int, least: float) -> EM:
     """Go from network to network until an iteration brings less than this."""
-    from mapdag.networks.gaps import codes_with_gaps, expect
-
-    codes = codes_with_gaps(network, table)
-    weights = np.ones(table.n_rows) if table.weights is None else table.weights.astype(np.float64)
-    counts, log = expect(network, codes, weights, threads)
+    counts, log = expect(network)
     reached, trace = -np.inf, []
     for _ in range(max_iter):
         network = _most_probable(network, counts, alpha)
-        counts, log = expect(network, codes, weights, threads)
-        before, reached = reached, float((log * weights).sum()) + _log_prior(network, alpha)
+        counts, log = expect(network)
+        before, reached = reached, log + _log_prior(network, alpha)
         trace.append(reached)
         if reached - before < least:
             break
-    return EM(network, float((log * weights).sum()), tuple(trace), bool(reached - before < least))
+    return EM(network, log, tuple(trace), bool(reached - before < least))
 
 
 def _most_probable(network: BayesianNetwork, counts: list[Floats], alpha: float) -> BayesianNetwork:

@@ -154,6 +154,7 @@ def impute(
     if how not in {"joint", "marginal", "draw"}:
         raise ParameterError(f"how must be 'joint', 'marginal' or 'draw', got {how!r}")
     draws = check_whole("draws", draws, least=1)
+    threads = None if threads is None else check_whole("threads", threads, least=1)
     if draws > 1 and how != "draw":
         raise ParameterError(f"draws={draws} needs how='draw': there is one most probable way to fill gaps")
     key = int(key_of(seed)[0])

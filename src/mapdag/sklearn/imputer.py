@@ -11,13 +11,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from mapdag.data import read
 from mapdag.data.codings import TEXT
+from mapdag.data.levels import missing_positions
 from mapdag.data.meanings import ReadOptions, meanings_of
 from mapdag.data.source import open_source
+from mapdag.errors import DataError
 from mapdag.networks.evidence import decoded
 from mapdag.networks.imputation import impute
 from mapdag.objective import DEFAULT
 from mapdag.search import EMResult, structural_em
-from mapdag.sklearn.tables import TakesTables, as_evidence, checked_table
+from mapdag.sklearn.tables import TakesTables, as_evidence, checked_table, missing_cells
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,6 +27,12 @@ if TYPE_CHECKING:
 
     from mapdag.contracts import Likelihood, Objective
     from mapdag.networks import BayesianNetwork
+
+
+_CUT = (
+    "\n(an Imputer fills tables of categories, and has no such options: cut numbers before, as with mapdag.discretize, "
+    "or leave these columns to others with a ColumnTransformer)"
+)
 
 
 class Imputer(OneToOneFeatureMixin, TransformerMixin, TakesTables):  # type: ignore[misc]  # scikit-learn has no types
@@ -89,10 +97,14 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, TakesTables):  # type: ign
         """Learn from the rows of X, whatever they lack; y is ignored."""
         del y
         table = checked_table(self, X, reset=True, gaps=True)
-        names = open_source(table).names
-        left_out = [name for name in _constant(table) if name not in (self.levels or {})]
-        self.constant_: dict[str, Any] = {name: _only(table, names, name) for name in left_out}
-        data = read(table, levels=self.levels, missing="keep", drop=left_out)
+        constant = {name: value for name, value in _constant(table).items() if name not in (self.levels or {})}
+        self.constant_: dict[str, Any] = constant
+        try:
+            data = read(table, levels=self.levels, missing="keep", drop=list(constant))
+        except DataError as error:
+            if error.remedy and "discretize" in str(error):
+                raise DataError(*error.parts, _CUT) from error
+            raise
         options: dict[str, Any] = {"impute": self.impute, "seed": self.random_state or 0, "threads": self.n_jobs}
         self.result_: EMResult = structural_em(data, self.objective, **options)
         self.network_: BayesianNetwork = self.result_.network
@@ -102,7 +114,6 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, TakesTables):  # type: ign
         """Return X with its gaps filled, in the form in which it came."""
         check_is_fitted(self)
         table = checked_table(self, X, reset=False, gaps=True)
-        names = open_source(table).names
         filled = impute(
             self.network_,
             as_evidence(table, self.network_),
@@ -114,64 +125,76 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, TakesTables):  # type: ign
         for name in filled.names:
             coding = self.network_.codings.get(name, TEXT)
             values[name] = decoded(filled.levels[name], coding, filled.column(name).astype(np.intp))
-        return _put(table, names, values, self.constant_)
+        found: dict[int, tuple[NDArray[np.bool_], list[Any]]] = {}  # by position: where, and what goes there
+        for i, (name, gone) in enumerate(missing_cells(table, self.network_).items()):
+            if gone.any() and (name in values or self.constant_.get(name) is not None):
+                found[i] = gone, values[name][gone].tolist() if name in values else [self.constant_[name]] * gone.sum()
+        return _put(table, found)
 
 
-def _columns(table: Any, names: Sequence[str]) -> dict[str, NDArray[Any]]:
-    """Return the columns of a table as arrays of objects."""
-    if hasattr(table, "columns"):
-        return {
-            name: np.asarray(table[column], dtype=object) for name, column in zip(names, table.columns, strict=True)
-        }
-    return {name: np.asarray(table[:, i], dtype=object) for i, name in enumerate(names)}
-
-
-def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Tell which values are missing: None, NaN, or what is not equal to itself."""
-    return np.array([value is None or bool(value != value) for value in values.tolist()], dtype=bool)  # noqa: PLR0124
-
-
-def _constant(table: Any) -> list[str]:
-    """Return the columns that hold one and the same value wherever they hold any."""
+def _constant(table: Any) -> dict[str, Any]:
+    """Return the columns that hold one and the same value wherever they hold any, and that value, or None."""
     source, options = open_source(table), ReadOptions()
-    found = []
+    found: dict[str, Any] = {}
     for position, name in enumerate(source.names):
         column = source.pop(position, options)
         if column.kind != "nested" and column.declared is None:  # `read` says what is wrong with the former
+            known = ~missing_positions(column, options)[column.index]
             meanings = meanings_of(column, options, None)
-            used = {meanings[at] for at in np.unique(column.index).tolist()}
-            if len(used - {None}) < 2:
-                found.append(name)
+            if len({meanings[at] for at in np.unique(column.index[known]).tolist()}) < 2:
+                found[name] = _cell(table, int(np.argmax(known)), position) if known.any() else None
     return found
 
 
-def _only(table: Any, names: Sequence[str], name: str) -> Any:
-    """Return the one value that a column holds, or None."""
-    values = _columns(table, names)[name]
-    return next(iter(values[~_missing(values)].tolist()), None)
+def _cell(table: Any, row: int, position: int) -> Any:
+    """Return one cell of a table."""
+    if hasattr(table, "iloc"):
+        return table.iloc[row, position]
+    return table[row, position]
 
 
-def _put(table: Any, names: Sequence[str], values: Mapping[str, NDArray[Any]], constant: Mapping[str, Any]) -> Any:
-    """Put values where a table has none."""
-    found: dict[int, tuple[NDArray[np.bool_], NDArray[Any]]] = {}  # by position: where, and the whole column
-    for i, (name, column) in enumerate(_columns(table, names).items()):
-        gone, whole = _missing(column), column.copy()
-        if gone.any():
-            whole[gone] = values[name][gone] if name in values else constant.get(name)
-            found[i] = gone, whole
+def _put(table: Any, found: Mapping[int, tuple[NDArray[np.bool_], list[Any]]]) -> Any:
+    """Put values where a table has none, in the form in which it came."""
     if not hasattr(table, "columns"):
         out = np.array(table)
-        for i, (_, whole) in found.items():
-            out[:, i] = whole
+        wide = [np.array(values).dtype for _, values in found.values()] if out.dtype.kind in "US" else []
+        out = out.astype(np.result_type(out.dtype, *wide), copy=False)  # texts may be longer than those that are there
+        for i, (gone, values) in found.items():
+            out[gone, i] = values
         return out
     if hasattr(table, "with_columns"):
-        import polars as pl
-
-        whole_columns = {table.columns[i]: whole.tolist() for i, (_, whole) in found.items()}
-        return table.with_columns(
-            [pl.Series(name, each, dtype=table[name].dtype) for name, each in whole_columns.items()]
-        )
+        return table.with_columns([_series(table[table.columns[i]], *each) for i, each in found.items()])
     frame = table.copy()
-    for i, (gone, whole) in found.items():
-        frame.loc[gone, table.columns[i]] = whole[gone]
+    for i, each in found.items():
+        frame.isetitem(i, _column(frame.iloc[:, i], *each))
     return frame
+
+
+def _series(series: Any, gone: NDArray[np.bool_], values: list[Any]) -> Any:
+    """Put values into a polars Series, of its own type where that can hold them."""
+    import polars as pl
+
+    whole = series.to_list()
+    for row, value in zip(np.flatnonzero(gone).tolist(), values, strict=True):
+        whole[row] = value
+    try:
+        return pl.Series(series.name, whole, dtype=series.dtype)
+    except (TypeError, pl.exceptions.PolarsError):  # levels that its type does not have
+        return pl.Series(series.name, whole, strict=False)
+
+
+def _column(series: Any, gone: NDArray[np.bool_], values: list[Any]) -> Any:
+    """Put values into a pandas Series, of its own type where that can hold them."""
+    import pandas as pd
+
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        new = [value for value in dict.fromkeys(values) if value not in series.cat.categories]
+        whole = series.cat.add_categories(new)
+    else:
+        whole = series.copy()
+        try:
+            values = pd.array(values, dtype=series.dtype)
+        except (TypeError, ValueError):
+            whole = series.astype(object)
+    whole.iloc[np.flatnonzero(gone)] = values
+    return whole

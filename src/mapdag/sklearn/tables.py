@@ -11,6 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from mapdag.data.judgement import FEW
 from mapdag.data.labels import are_integral
+from mapdag.data.levels import missing_positions
 from mapdag.data.meanings import MISSING_CODE, MISSING_LEVELS, NO_LEVEL, ReadOptions, codes_by_position, meanings_of
 from mapdag.data.source import open_source
 from mapdag.notices import unsaid
@@ -97,14 +98,30 @@ def as_evidence(table: Any, network: BayesianNetwork, target: str | None = None)
     return pl.DataFrame(series)
 
 
+def missing_cells(table: Any, network: BayesianNetwork) -> dict[str, NDArray[np.bool_]]:
+    """Tell where each column of a table has no value; one that is no level of its node is a value all the same."""
+    source, found = open_source(table), {}
+    for position, name in enumerate(source.names):
+        column = source.pop(position, ReadOptions())
+        if name in network.levels:
+            found[name] = (_codes_by_position(column, network) == MISSING_CODE)[column.index]
+        else:
+            found[name] = missing_positions(column, ReadOptions())[column.index]
+    return found
+
+
 def _codes(column: Column, network: BayesianNetwork) -> NDArray[np.intp]:
     """Return the codes of the rows of a column; `NO_LEVEL` for values that are none."""
+    levels, codes = network.levels[column.name], _codes_by_position(column, network)
+    gap = next((levels.index(label) for label in MISSING_LEVELS if label in levels), NO_LEVEL)
+    return np.where(codes == MISSING_CODE, gap, codes)[column.index]
+
+
+def _codes_by_position(column: Column, network: BayesianNetwork) -> NDArray[np.intp]:
+    """Return the codes of the distinct values of a column; `MISSING_CODE` where one means that there is none."""
     levels = network.levels[column.name]
     numbers = column.numbers(ReadOptions().missing_texts) if column.name in network.cuts else None
     if numbers is None:
-        codes = codes_by_position(column, levels)
-    else:
-        with unsaid():  # new rows may well lie beyond the ends
-            codes = np.where(np.isnan(numbers), MISSING_CODE, network.cuts.codes(column.name, numbers))
-    gap = next((levels.index(label) for label in MISSING_LEVELS if label in levels), NO_LEVEL)
-    return np.where(codes == MISSING_CODE, gap, codes)[column.index]
+        return codes_by_position(column, levels)
+    with unsaid():  # new rows may well lie beyond the ends
+        return np.where(np.isnan(numbers), MISSING_CODE, network.cuts.codes(column.name, numbers))

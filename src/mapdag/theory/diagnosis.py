@@ -18,7 +18,7 @@ from mapdag.priors import MU
 from mapdag.public import public
 from mapdag.scores import BDeu, BDs
 from mapdag.tables import SHOWN, Table, Tabular, paragraphs
-from mapdag.theory.count_tables import family_counter
+from mapdag.theory.count_tables import family_counter, without_parent
 from mapdag.theory.effective import effective_alpha, effective_degrees_of_freedom, effective_parameters
 from mapdag.theory.factors import all_log_prior_odds, log_bdeu_factor, log_bds_factor, log_factor
 from mapdag.theory.findings import ArcSupport, FamilySparsity, arc_table, family_table
@@ -27,7 +27,7 @@ from mapdag.theory.summary import about_arcs, about_families, summary
 from mapdag.wording import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     import polars as pl
     from typing_extensions import Unpack
@@ -184,16 +184,22 @@ def diagnose(
     families, arcs = [], []
     for node in dag.nodes:
         parents = dag.parents(node)
-        if table.has_gaps:  # both tables of an arc are of the same rows
-            family = [table.index(name) for name in (node, *parents)]
-            count = family_counter(dag, table.take(table.known[family].all(axis=0)))
         full = count(node, parents)
         families.append(_family(node, parents, full, used))
         for parent in parents:
-            tables = full, count(node, [p for p in parents if p != parent])
+            if table.has_gaps:  # both tables of an arc are of the same rows
+                less = without_parent(full, _rank(table, parents, parent), len(table.levels[parent]))
+            else:
+                less = count(node, [p for p in parents if p != parent])
+            tables = full, less
             arcs.append(_arc((parent, node), tables, objective.likelihood, used, log_prior[parent, node], log_mu))
     arcs.sort(key=lambda arc: arc.log_odds)
     return Diagnosis(objective, used, len(dag.nodes), table.total, tuple(families), tuple(arcs), table.gaps)
+
+
+def _rank(table: Dataset, parents: Sequence[str], parent: str) -> int:
+    """Return which of some parents this one is in a count table, where they are in the order of the columns."""
+    return sorted(parents, key=table.index).index(parent)
 
 
 def _share_observed(family: FamilySparsity) -> float:

@@ -16,7 +16,7 @@ from mapdag.data.labels import check_names, code_dtype
 from mapdag.data.packed.packing import in_threads
 from mapdag.data.problems import unknown_names
 from mapdag.data.source import Source
-from mapdag.errors import DataError, ParameterError
+from mapdag.errors import DataError, ParameterError, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -39,6 +39,10 @@ class Blocks(Protocol):
     @property
     def sizes(self) -> tuple[int, ...]:
         """The rows of each."""
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """The number of different codes of each column: its levels, and one more where it has gaps."""
 
     def __len__(self) -> int: ...
 
@@ -103,7 +107,7 @@ class ScannedDataset(Dataset):
             "names": tuple(names),
             "levels": sealed,
             "weights": None,
-            "has_gaps": False,
+            "has_gaps": any(width > len(sealed[name]) for name, width in zip(names, blocks.widths, strict=True)),
             "blocks": blocks,
             "_observed": {},
         }
@@ -122,6 +126,30 @@ class ScannedDataset(Dataset):
     def n_rows(self) -> int:
         """Number of rows."""
         return sum(self.blocks.sizes)
+
+    @property
+    def widths(self) -> NDArray[np.int64]:
+        """Number of different codes that each variable may have: its levels, and one more where it has gaps."""
+        return np.array(self.blocks.widths, dtype=np.int64)
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """Whether each value is known, of all rows at once, which are not in memory."""
+        return self._not_in_memory("this")
+
+    def complete_rows(self) -> ScannedDataset:
+        """Return the rows in which no value is missing, which is for `scan` where there are others."""
+        if self.has_gaps:
+            raise DataError("rows with gaps are left out when a table is scanned: pass ", Setting("missing", "drop"))
+        return self
+
+    @property
+    def n_gaps(self) -> int:
+        """Number of values that are missing."""
+        with_gaps = [
+            name for name, width in zip(self.names, self.widths, strict=True) if width > len(self.levels[name])
+        ]
+        return sum(self.n_rows - int(self.observed(name).sum()) for name in with_gaps)
 
     def __repr__(self) -> str:
         blocks = f", {len(self.blocks):,} block{'s' if len(self.blocks) != 1 else ''})"
@@ -145,17 +173,17 @@ class ScannedDataset(Dataset):
 
     def to_dataset(self) -> Dataset:
         """Return the same table in memory, which takes one byte for each row and column (two beyond 256 levels)."""
-        codes = np.empty((self.n_columns, self.n_rows), dtype=code_dtype(self.cards.tolist()))
+        codes = np.empty((self.n_columns, self.n_rows), dtype=self._dtype)
         start = 0
         for number, size in enumerate(self.blocks.sizes):
             codes[:, start : start + size] = self.blocks.codes(number)
             start += size
-        return Dataset._trusted(self.names, self.levels, codes, None, self.codings)  # noqa: SLF001
+        return self._in_memory(codes)
 
     def parts(self) -> Iterator[Dataset]:
         """Give the blocks one after the other, each as a table in memory."""
         for number in range(len(self.blocks)):
-            yield Dataset._trusted(self.names, self.levels, self.blocks.codes(number), None, self.codings)  # noqa: SLF001
+            yield self._in_memory(self.blocks.codes(number).astype(self._dtype, copy=False))
 
     def head(self, n: int = _SHOWN_ROWS) -> Dataset:
         """Return the first rows."""
@@ -179,7 +207,7 @@ class ScannedDataset(Dataset):
         if positions.size and not (-self.n_rows <= positions.min() and positions.max() < self.n_rows):
             raise ParameterError(f"rows must be between 0 and {self.n_rows - 1:,}, got {positions.max():,}")
         positions = np.where(positions < 0, positions + self.n_rows, positions)
-        codes = np.empty((self.n_columns, len(positions)), dtype=code_dtype(self.cards.tolist()))
+        codes = np.empty((self.n_columns, len(positions)), dtype=self._dtype)
         order = np.argsort(positions, kind="stable")
         ends = np.cumsum(self.blocks.sizes)
         places = np.searchsorted(positions[order], [0, *ends])
@@ -187,7 +215,16 @@ class ScannedDataset(Dataset):
             mine = order[places[number] : places[number + 1]]
             if len(mine):
                 codes[:, mine] = self.blocks.codes(number)[:, positions[mine] - (ends[number] - size)]
-        return Dataset._trusted(self.names, self.levels, codes, None, self.codings)  # noqa: SLF001
+        return self._in_memory(codes)
+
+    @property
+    def _dtype(self) -> type[np.uint8 | np.uint16]:
+        """Of the codes of rows in memory."""
+        return code_dtype(self.cards.tolist(), gaps=self.has_gaps)
+
+    def _in_memory(self, codes: Codes) -> Dataset:
+        """Return some rows as a table in memory."""
+        return Dataset._trusted(self.names, self.levels, codes, None, self.codings, self.has_gaps)  # noqa: SLF001
 
     def row(self, i: int) -> dict[str, str | None]:
         """Return the labels of one row, counted from 0."""
@@ -206,7 +243,7 @@ class ScannedDataset(Dataset):
         if name not in self._observed:
             size = len(self.levels[name])
             every = (self.blocks.codes(number, [place])[0] for number in range(len(self.blocks)))
-            self._observed[name] = sum(np.bincount(codes, minlength=size) for codes in every)
+            self._observed[name] = sum(np.bincount(codes, minlength=size)[:size] for codes in every)
         counts: Weights = self._observed[name]
         return counts.copy()
 
@@ -265,11 +302,13 @@ def source_of_scanned(data: ScannedDataset) -> Source:
 
     def make(name: str, index: NDArray[Any], _: ReadOptions) -> Column:
         levels = data.levels[name]
-        return Column(name, "text", index, levels, declared=levels, coding=data.codings.get(name, TEXT))
+        labels = (*levels, None) if data.has_gaps else levels
+        return Column(name, "text", index, labels, declared=levels, coding=data.codings.get(name, TEXT))
 
     def make_counted(name: str, index: NDArray[Any], options: ReadOptions) -> Column:
-        return replace(make(name, index, options), times=np.asarray(data.observed(name)))
+        counts = data.observed(name)
+        return replace(make(name, index, options), times=np.append(counts, data.n_rows - counts.sum())[: len(index)])
 
-    names, positions = list(data.names), [np.arange(len(data.levels[name])) for name in data.names]
+    names, positions = list(data.names), [np.arange(width) for width in data.widths]
     sample = Source(names, some.n_rows, list(some.codes), make)
     return Source(names, data.n_rows, list(positions), make_counted, sample=sample)

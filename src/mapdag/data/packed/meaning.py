@@ -50,7 +50,7 @@ class Meaning:
     columns : sequence of int
         Where the columns are in the packed table.
     codes : sequence of arrays
-        The code of each distinct value of each column.
+        The code of each distinct value of each column; the number of levels where it is a gap.
     gone : mapping of int to array
         Which distinct values are missing, by column of the packed table: rows that have one are left out.
     """
@@ -63,9 +63,10 @@ class Meaning:
     gone: Mapping[int, NDArray[np.bool_]]
 
     @property
-    def cards(self) -> list[int]:
-        """Numbers of levels."""
-        return [len(self.levels[name]) for name in self.names]
+    def widths(self) -> NDArray[np.int64]:
+        """Numbers of different codes: the levels of each column, and one more where it has gaps."""
+        cards = [len(self.levels[name]) for name in self.names]
+        return np.array([card + bool((codes == card).any()) for card, codes in zip(cards, self.codes, strict=True)])
 
     def encode(self, table: PackedTable, block: int) -> NDArray[Any]:
         """Return the codes of the rows of a block that remain."""
@@ -75,7 +76,7 @@ class Meaning:
             codes[rows.entries(column)][rows.positions(column)]
             for codes, column in zip(self.codes, self.columns, strict=True)
         ]
-        found = np.array(coded, dtype=code_dtype(self.cards))
+        found = np.array(coded, dtype=code_dtype(self.widths.tolist()))
         return found if keep is None else found[:, keep]
 
 
@@ -151,7 +152,9 @@ def read_packed(table: PackedTable, options: Mapping[str, Any]) -> Dataset | Mea
     codes = []
     for name in names:
         column = by_name[name]
-        found = np.zeros(len(table.tallies[table.names.index(name)].counts), dtype=code_dtype([len(column.levels)]))
+        found = np.zeros(
+            len(table.tallies[table.names.index(name)].counts), dtype=code_dtype([len(column.levels)], gaps=True)
+        )
         found[np.flatnonzero(recount.left[name]) if name in recount.left else slice(None)] = column.codes
         codes.append(found)
     return Meaning(

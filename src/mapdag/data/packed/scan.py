@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from mapdag.data.columns import is_a
-from mapdag.data.gaps import refuse_keep
 from mapdag.data.packed.dataset import ScannedDataset, source_of_scanned
 from mapdag.data.packed.folders import cache_folder
 from mapdag.data.packed.meaning import is_small, read_packed, source_of
@@ -71,7 +70,7 @@ def scan(
         packed anew each time, and forgotten with the dataset.
     levels, like, weights, drop, missing, missing_values, discretize, codes, max_levels, separator, encoding
         As in `read`; but for the method "hartemink" where there are more than a million rows, for columns with more
-        than 900,000 distinct values, which have to be left out, for weights, and for gaps that are kept.
+        than 900,000 distinct values, which have to be left out, and for weights.
     cache : path, optional
         The folder to keep packed files in. By default what the environment variable ``MAPDAG_CACHE`` says, or else
         ``~/.cache/mapdag`` (on macOS ``~/Library/Caches/mapdag``, on Windows ``%LOCALAPPDATA%\mapdag``).
@@ -107,7 +106,6 @@ def scan(
             "weights cannot be given for a table that is scanned, whose rows count once each: read it into memory with "
             "mapdag.read, if it fits"
         )
-    refuse_keep(missing, "a table that is scanned")
     options = {
         "levels": levels,
         "like": like,

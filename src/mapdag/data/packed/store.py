@@ -44,8 +44,8 @@ class StoredBlocks:
         The number of the file of each block.
     sizes : tuple of int
         The rows of each block.
-    cards : tuple of int
-        The levels of each column in the files.
+    every : tuple of int
+        The different codes of each column in the files: its levels, and one more where it has gaps.
     columns : tuple of int
         The columns that are wanted, in order.
     lease : object, optional
@@ -55,7 +55,7 @@ class StoredBlocks:
     folder: Path
     files: tuple[int, ...]
     sizes: tuple[int, ...]
-    cards: tuple[int, ...]
+    every: tuple[int, ...]
     columns: tuple[int, ...]
     lease: object | None = None
     _checked: set[int] = field(default_factory=set, repr=False)
@@ -63,11 +63,16 @@ class StoredBlocks:
     def __len__(self) -> int:
         return len(self.sizes)
 
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """The different codes of each column that is wanted."""
+        return tuple(self.every[column] for column in self.columns)
+
     def codes(self, number: int, columns: Sequence[int] | None = None) -> NDArray[Any]:
         """Return the codes of a block, one row per column; of some columns only, if these are given."""
         wanted = self.columns if columns is None else [self.columns[column] for column in columns]
         content, first = self._content(number)
-        codes = np.empty((len(wanted), self.sizes[number]), dtype=code_dtype([self.cards[c] for c in self.columns]))
+        codes = np.empty((len(wanted), self.sizes[number]), dtype=code_dtype(self.widths))
         for row, column in zip(codes, wanted, strict=True):
             row[:] = unpack(content[first[column] : first[column + 1]], self.sizes[number])
         return codes
@@ -80,7 +85,7 @@ class StoredBlocks:
 
     def _content(self, number: int) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
         """Return the planes of a block, mapped into memory, and where those of each column begin."""
-        first = np.cumsum([0, *map(planes_of, self.cards)])
+        first = np.cumsum([0, *map(planes_of, self.every)])
         width = plane_bytes(self.sizes[number])
         path = block_path(self.folder, self.files[number])
         damage: Broken | None = None
@@ -100,7 +105,7 @@ class StoredBlocks:
     def select(self, columns: Sequence[int]) -> StoredBlocks:
         """Return some of the columns."""
         chosen = tuple(self.columns[column] for column in columns)
-        return StoredBlocks(self.folder, self.files, self.sizes, self.cards, chosen, self.lease, self._checked)
+        return StoredBlocks(self.folder, self.files, self.sizes, self.every, chosen, self.lease, self._checked)
 
 
 def block_path(folder: Path, number: int) -> Path:
@@ -119,18 +124,18 @@ def store(table: PackedTable, found: Dataset | Meaning, cache: Path) -> StoredBl
         "levels": {name: list(levels[name]) for name in names},
         "codings": {name: asdict(codings[name]) for name in names if name in codings},
     }
-    cards = tuple(len(levels[name]) for name in names)
-    everything = tuple(range(len(cards)))
+    widths = tuple(found.widths.tolist())
+    everything = tuple(range(len(widths)))
     with locked(folder):
         try:
             whole = read_sealed(folder / _WHOLE)[0]
         except Broken:
             whole = {}
         if not all(whole.get(name) == value for name, value in about.items()):
-            sizes = _write(_encoders(table, found), folder, cards)
+            sizes = _write(_encoders(table, found), folder, widths)
             write_sealed(folder / _WHOLE, whole := {**about, "sizes": sizes})
     files = [number for number, size in enumerate(whole["sizes"]) if size]  # all rows of a block may be left out
-    return StoredBlocks(folder, tuple(files), tuple(whole["sizes"][number] for number in files), cards, everything)
+    return StoredBlocks(folder, tuple(files), tuple(whole["sizes"][number] for number in files), widths, everything)
 
 
 def _identity(found: Dataset | Meaning) -> Iterator[Any]:
@@ -154,7 +159,7 @@ def _encoders(table: PackedTable, found: Dataset | Meaning) -> list[Callable[[],
     return [partial(found.encode, table, number) for number in range(table.n_blocks)]
 
 
-def _write(encoders: Sequence[Callable[[], NDArray[Any]]], folder: Path, cards: Sequence[int]) -> list[int]:
+def _write(encoders: Sequence[Callable[[], NDArray[Any]]], folder: Path, widths: Sequence[int]) -> list[int]:
     """Write the blocks that are not there yet; return the sizes of all."""
 
     def size_of(number: int) -> int:
@@ -163,7 +168,7 @@ def _write(encoders: Sequence[Callable[[], NDArray[Any]]], folder: Path, cards: 
             return int(read_sealed(path)[0]["rows"])
         except Broken:
             codes = encoders[number]()
-            planes = [pack(row, planes_of(card)) for row, card in zip(codes, cards, strict=True)]
+            planes = [pack(row, planes_of(width)) for row, width in zip(codes, widths, strict=True)]
             write_sealed(path, {"rows": codes.shape[1]}, planes)
             return int(codes.shape[1])
 

@@ -14,7 +14,7 @@ from mapdag.families import Criterion, FamilyScores
 from mapdag.families.scores import WORTH_A_THREAD
 from mapdag.search.cache.gate import Gate
 from mapdag.search.constraints import Constraints, make_rules
-from mapdag.search.limits import criterion_of
+from mapdag.search.limits import criterion_of, refuse_impossible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -134,7 +134,9 @@ class FamilyCache:
     def rules(self, objective: Objective) -> Rules:
         """Return what graphs must obey under an objective."""
         if objective not in self._rules:
-            self._rules[objective] = make_rules(self._constraints, objective.prior, self.data.names)
+            rules = make_rules(self._constraints, objective.prior, self.data.names)
+            refuse_impossible(rules, self.data)
+            self._rules[objective] = rules
         return self._rules[objective]
 
     def _criterion_of(self, objective: Objective) -> Criterion:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from mapdag import compiling
 from mapdag.checks import check_whole
-from mapdag.data import as_dataset, split_options, with_gaps
-from mapdag.errors import ParameterError
+from mapdag.data import ScannedDataset, as_dataset, split_options, with_gaps
+from mapdag.errors import DataError, GraphError, ParameterError
 from mapdag.networks import fit
 from mapdag.networks.em import fit_em
 from mapdag.objective import DEFAULT, parse, score
@@ -29,13 +29,14 @@ if TYPE_CHECKING:
     from mapdag.data import Dataset
     from mapdag.graphs import DAG
     from mapdag.networks import EM, BayesianNetwork
-    from mapdag.objective import Goal
+    from mapdag.objective import Goal, Score
     from mapdag.search.frame.result import Move, Stopped
 
 _EM_STEPS, _EM_TOLERANCE = 10, 1e-4  # of the probabilities of each graph
 DRAWS, STEPS = 64, 20
 _BY_ROWS = ("exact", "certified")  # searches that go through rows themselves
 _OBSERVED = 0.5  # rows in which a configuration is expected that counts as observed, under BDs
+_CUT_SHORT = ("time_limit", "interrupted")
 _SLACK = 1e-9  # relative: what rounding may take off a score
 
 
@@ -166,6 +167,10 @@ def structural_em(
 
 def em_plan(**options: Any) -> Plan:
     """Check the options of the search in each step, hill climbing unless they say otherwise."""
+    if options.pop("engine", None) not in (None, "cores"):
+        raise ParameterError(
+            'engine must be "cores" in structural EM: what rows are expected to hold is counted in memory'
+        )
     return Plan.make(**{"search": "hc", **options})
 
 
@@ -180,6 +185,16 @@ def learn_by_em(
     max_steps: int = STEPS,
 ) -> EMResult:
     """Do as `structural_em` does, by a plan, options and constraints being checked."""
+    if isinstance(table, ScannedDataset):
+        raise DataError(
+            "structural EM needs all rows in memory, and those of a scanned table are in files: pass data.to_dataset() "
+            "if they fit, or data.sample(n); or learn under PNAL, which goes by counts"
+        )
+    if goal.likelihood.whole_counts and impute == "soft":
+        raise DataError(
+            f"{goal.likelihood} is defined for whole counts, but completions by their probabilities are fractions of "
+            "rows: pass impute='hard' to mapdag.structural_em, or take another score"
+        )
     arranged, alike = plan.arrange(table)
     run = _Run(arranged, goal, replace(plan, order="columns"), impute, draws, max_steps)
     found = run.best(starts or (2 if table.has_gaps and plan.options.start is None else 1))
@@ -191,6 +206,31 @@ def learn_by_em(
 def _clock() -> float:
     """Return the time, which stands still while kernels are compiled."""
     return time.perf_counter() - compiling.seconds()
+
+
+@dataclass
+class _Path:
+    """Where one start has come so far."""
+
+    dag: DAG
+    met: set[frozenset[tuple[str, str]]]  # graphs that were there before
+    start: BayesianNetwork | None = None  # probabilities to start the next fit from
+    learned: Result | None = None  # by the last search
+    moves: list[Move] = field(default_factory=list)  # that led to the graph
+    steps: list[EMStep] = field(default_factory=list)
+    families: int = 0
+    best: EMResult | None = None
+
+
+class _Judged(NamedTuple):
+    """A graph, and what is to be said for it."""
+
+    dag: DAG
+    fitted: EM
+    rows: Dataset  # as it completes them
+    score: Score  # on these
+    known: float  # the score of what is known
+    moves: tuple[Move, ...]  # that led to it
 
 
 @dataclass
@@ -210,10 +250,15 @@ class _Run:
         """Start as often as asked for, and return the best result."""
         found: EMResult | None = None
         for number in range(starts):
-            each = self.once(self._first(number))
+            try:
+                each = self.once(self._first(number))
+            except KeyboardInterrupt:
+                if found is None or not self.plan.options.catch_interrupt:
+                    raise
+                return replace(found, stopped="interrupted", seconds=_clock() - self.began)
             if found is None or each.observed_score > found.observed_score:
                 found = each
-            if self.stopped in {"time_limit", "interrupted"}:
+            if self.stopped in _CUT_SHORT:
                 break
         assert found is not None
         return found
@@ -226,13 +271,20 @@ class _Run:
         if number == 0:
             if start is not None:
                 return start.reordered(self.data.names)
-            return self._learn(self.data, self.objective.prior + PNAL(), None).dag
+            try:
+                return self._learn(self.data, self.objective.prior + PNAL(), None).dag
+            except GraphError:  # required arcs between columns that no row has together
+                return self._plainest()
         if number == 1 and start is None:
-            rules = make_rules(self.plan.options.constraints, self.objective.prior, self.data.names)
-            return complete_start(None, rules, self.data.names)
+            return self._plainest()
         alone = fit_em(DAG(self.data.names), self.data, max_iter=1).network
         drawn = drawn_completion(alone, self.data, self.plan.options.seed + number, self._threads)
         return self._learn(drawn, self.objective, None).dag
+
+    def _plainest(self) -> DAG:
+        """Return the graph without arcs, but for required ones."""
+        rules = make_rules(self.plan.options.constraints, self.objective.prior, self.data.names)
+        return complete_start(None, rules, self.data.names)
 
     @property
     def _threads(self) -> int:
@@ -246,7 +298,7 @@ class _Run:
     def _learn(self, rows: Dataset, objective: Objective, start: DAG | None) -> Result:
         options = {"start": start if start is not None else self.plan.options.start, "time_limit": self._left()}
         (found,) = self.plan.changed(**options).run(rows, [objective], checked=True)
-        if found.stopped in {"time_limit", "interrupted"}:
+        if found.stopped in _CUT_SHORT:
             self.stopped = found.stopped
         return found
 
@@ -266,45 +318,60 @@ class _Run:
 
     def once(self, dag: DAG) -> EMResult:
         """Go from graph to graph until it stays the same, or has been there before."""
-        alpha = float(getattr(self.objective.likelihood, "alpha", 1.0))
-        start: BayesianNetwork | None = None
-        steps: list[EMStep] = []
-        moves: list[Move] = []  # that led to the graph
-        families = 0
-        met = {frozenset(dag.arcs)}
-        best: EMResult | None = None
-        ended: Stopped = "max_iter"
-        for _ in range(self.max_steps):
-            try:
-                fitted = self._fitted(dag, alpha, start)
-                rows = self._completed(fitted.network)
-            except KeyboardInterrupt:
-                if best is None or not self.plan.options.catch_interrupt:
-                    raise
-                self.stopped = "interrupted"
-                break
-            before = score(dag, rows, self.objective)
-            learned = self._learn(rows, self.objective, dag)
-            known = float(before) - fitted.network.log_likelihood(rows) + fitted.log_likelihood
-            families += learned.families
-            steps.append(EMStep(float(before), learned.score, known, fitted.log_likelihood, learned.dag.n_arcs))
-            if best is None or known > best.observed_score:
-                here = replace(learned, dag=dag, trace=tuple(moves), families=families)
-                best = self._result(here, before, fitted.network, rows, known)
-            gained = learned.score - float(before) > _SLACK * abs(float(before))
-            graph = frozenset(learned.dag.arcs)
-            if not gained or graph in met or not math.isfinite(learned.score):
-                ended = "converged"
-                break
-            if self.stopped in {"time_limit", "interrupted"}:
-                break
-            met.add(graph)
-            moves += learned.trace
-            dag = learned.dag
-            start = fit(dag, rows, alpha=alpha)
-        assert best is not None
-        why = self.stopped if self.stopped in {"time_limit", "interrupted"} else ended
-        return replace(best, stopped=why, seconds=_clock() - self.began, steps=tuple(steps))
+        path, ended = _Path(dag, {frozenset(dag.arcs)}), "max_iter"
+        try:
+            for _ in range(self.max_steps):
+                if self._step(path):
+                    ended = "converged"
+                    break
+                if self.stopped in _CUT_SHORT:
+                    break
+            else:  # the last graph that was learned may be the best
+                self._keep(path, self._judged(path))
+        except KeyboardInterrupt:
+            if path.best is None or not self.plan.options.catch_interrupt:
+                raise
+            self.stopped = "interrupted"
+        assert path.best is not None
+        why: Stopped = self.stopped if self.stopped in _CUT_SHORT else ended  # type: ignore[assignment]
+        return replace(path.best, stopped=why, seconds=_clock() - self.began, steps=tuple(path.steps))
+
+    def _step(self, path: _Path) -> bool:
+        """Judge the graph so far, learn the next one from the rows as it completes them; tells whether that is all."""
+        here = self._judged(path)
+        learned = path.learned = self._learn(here.rows, self.objective, path.dag)
+        path.families += learned.families
+        before = float(here.score)
+        path.steps.append(EMStep(before, learned.score, here.known, here.fitted.log_likelihood, learned.dag.n_arcs))
+        self._keep(path, here)
+        graph = frozenset(learned.dag.arcs)
+        gained = learned.score - before > _SLACK * abs(before)
+        if not gained or graph in path.met or not math.isfinite(learned.score):
+            return True
+        path.met.add(graph)
+        path.moves += learned.trace
+        path.dag = learned.dag
+        path.start = fit(path.dag, here.rows, alpha=self._alpha)
+        return False
+
+    @property
+    def _alpha(self) -> float:
+        return float(getattr(self.objective.likelihood, "alpha", 1.0))
+
+    def _judged(self, path: _Path) -> _Judged:
+        """Fit the graph so far, and score it by the rows as it completes them, and by what is known."""
+        fitted = self._fitted(path.dag, self._alpha, path.start)
+        rows = self._completed(fitted.network)
+        value = score(path.dag, rows, self.objective)
+        known = float(value) - fitted.network.log_likelihood(rows) + fitted.log_likelihood
+        return _Judged(path.dag, fitted, rows, value, known, tuple(path.moves))
+
+    def _keep(self, path: _Path, here: _Judged) -> None:
+        """Remember a graph if it is the best so far by what is known."""
+        assert path.learned is not None
+        if path.best is None or here.known > path.best.observed_score:
+            as_found = replace(path.learned, dag=here.dag, trace=here.moves, families=path.families)
+            path.best = self._result(as_found, here.score, here.fitted.network, here.rows, here.known)
 
     def _result(self, learned: Result, value: Any, network: BayesianNetwork, rows: Dataset, known: float) -> EMResult:
         """Make the result of a graph and the rows that it completes."""

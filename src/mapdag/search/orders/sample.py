@@ -72,7 +72,8 @@ def _draw_from_memory(
 
 def _draw_from_blocks(data: Dataset, share: float, first: Ints) -> tuple[NDArray[Any], Ints]:
     """Do the same with rows that are elsewhere: they are told apart first, and fetched then."""
-    pairs = data.cards, first, data.sum(pair_counts, data.cards, first)
+    widths = data.widths
+    pairs = widths, first, data.sum(pair_counts, widths, first)
     keys, times = [np.empty(0, dtype=np.uint64)], [np.empty(0, dtype=np.int64)]
     parts = -(-data.n_rows // _AT_A_TIME)
     for part in range(parts):
