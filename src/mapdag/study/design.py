@@ -215,15 +215,16 @@ class Design:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Design:
         """Read what `as_dict` wrote."""
-        changed: dict[str, Any] = {
-            key: tuple(value) if isinstance(value, list | tuple) else value for key, value in values.items()
-        }
-        arms = []
-        for arm in values["arms"]:
-            search = {**arm["search"], "options": tuple(map(tuple, arm["search"]["options"]))}
-            arms.append(Arm(arm["columns"], Search(**search), tuple(arm.get("objectives", ()))))
-        changed["arms"] = tuple(arms)
-        return cls(**changed)
+        try:
+            arms = []
+            for arm in values["arms"]:
+                search = arm["search"]
+                given = {"label": search["label"], "search": search["name"], **dict(search["options"])}
+                arms.append(_arm({"columns": arm["columns"], "search": given, "objectives": arm.get("objectives", ())}))
+            found = design_from({key: value for key, value in values.items() if key != "arms"})
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise FormatError(f"not a design as studies keep it: {error!r:.200}", "design") from None
+        return replace(found, arms=tuple(arms))
 
 
 def network_name(source: str) -> str:
