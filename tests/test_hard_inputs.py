@@ -297,3 +297,106 @@ def test_what_is_no_graph_is_refused_by_its_type():
     for call in calls:
         with pytest.raises(ParameterError, match="must be"):
             call()
+
+
+@pytest.mark.parametrize("scale", [1e9, 1e12])
+def test_proofs_end_where_scores_are_so_large_that_sums_are_rounded(scale):
+    """Nothing left to decide, moves that gain by rounding alone: the one was a crash, the other had no end."""
+    rng = np.random.default_rng(1)
+    for number in range(6):
+        codes = rng.integers(0, 3, size=(5 + 10 * (number % 3), 4))
+        data = md.read(codes, weights=rng.uniform(0.5, 10, len(codes)) * scale, codes=True)
+        for objective, most in (("AIC", 0), ('CS({"X1->X2": 0.9})+BDs', 2), ("BIC", None)):
+            found = md.learn(data, objective, search="certified", ranks=3, within=0.0, max_parents=most, threads=1)
+            best = md.learn(data, objective, search="exact", max_parents=most, threads=1)
+            assert math.isclose(found.score, best.score, rel_tol=1e-12)
+            ranked = [score for _, score in found.certificate.ranked]
+            assert ranked == sorted(ranked, reverse=True)
+
+
+@pytest.fixture(scope="module")
+def small_study(tmp_path_factory):
+    from mapdag.study import Design, Serial
+    from mapdag.study import run as run_study
+
+    place = tmp_path_factory.mktemp("study")
+    objectives = ("BIC", "U+BDeu(1)")
+    run_study(Design(name="s", networks=("asia",), sizes=("n=50",), replicates=1, objectives=objectives, test_rows=20),
+              place, executor=Serial())  # fmt: skip
+    return place
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE results SET arcs = 'many'", "UPDATE results SET shd = x'ff'", "UPDATE results SET size = 'a'",
+        "UPDATE results SET score = 'nan'", "UPDATE results SET replicate = -1",
+        "UPDATE meta SET value = '3' WHERE key = 'design'", "UPDATE meta SET value = '{' WHERE key = 'seed'",
+        "UPDATE meta SET value = '\"4\"' WHERE key = 'results_version'",
+        "UPDATE meta SET value = '{\"arms\": 3}' WHERE key = 'design'",
+        "UPDATE searches SET options = 'none'", "UPDATE runs SET versions = 'x'", "UPDATE runs SET seconds = 'long'",
+        "UPDATE work SET cpu = x'00'", "DROP TABLE runs; CREATE TABLE runs (x)",
+    ],
+)  # fmt: skip
+def test_results_that_no_study_has_written_are_refused(small_study, tmp_path, change, run):
+    import shutil
+    import sqlite3
+
+    place = tmp_path / "damaged"
+    shutil.copytree(small_study, place)
+    with sqlite3.connect(place / "results.sqlite") as db:
+        db.executescript(change)
+    db.close()
+    refused = []
+    for command in (["status"], ["report"], ["merge", small_study, "--out"]):
+        code, _, told = run("study", *command, place)
+        assert "internal error" not in told
+        assert "Traceback" not in told
+        refused.append(code == 2)
+    assert any(refused)
+
+
+def test_replicates_of_any_number_can_be_reported(small_study, tmp_path, run):
+    import shutil
+    import sqlite3
+
+    shutil.copytree(small_study, tmp_path / "far")
+    with sqlite3.connect(tmp_path / "far" / "results.sqlite") as db:
+        db.execute("UPDATE results SET replicate = ?", (2**62,))
+    db.close()
+    assert run("study", "report", tmp_path / "far")[0] == 0
+
+
+def test_published_results_that_are_damaged_are_refused(small_study, tmp_path, run):
+    from mapdag.paper.report import make_report, write_report
+
+    report = make_report(small_study, resamples=0)
+    whole = tmp_path / "whole"
+    write_report(report, whole)
+    assert run("study", "export", small_study, "--out", whole / "rows.csv.gz")[0] == 0
+    assert run("study", "status", whole)[0] == 0
+    rows, summary = (whole / "rows.csv.gz").read_bytes(), (whole / "summary.json").read_text()
+    for cut in range(12, len(rows), 40):  # data of gzip that make no sense
+        (whole / "rows.csv.gz").write_bytes(rows[:cut] + b"\xff\x07" + rows[cut + 2 :])
+        assert run("study", "status", whole)[0] in {0, 2}
+    (whole / "rows.csv.gz").write_bytes(rows)
+    for odd in ("3", "[]", "{}", '"x"', "[" * 100_000):
+        for key in ("searches", "runs", "worker_seconds", "design"):
+            (whole / "summary.json").write_text(summary.replace(f'"{key}": ', f'"{key}": {odd}, "was": ', 1))
+            code, _, told = run("study", "report", whole)
+            assert code in {0, 2}
+            assert "internal error" not in told
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["1e400", "1e500", "2.5"], ["1e-400", "0", "1.5"], ["1e23", "99999999999999991611392", "0.5"],
+        ["0.1", "0.1000000000000000055511151231257827", "0.2"], ["1e-999999999999999999999", "0.5", "0.0"],
+    ],
+)  # fmt: skip
+def test_numbers_that_floats_cannot_tell_apart_stay_apart(cells, tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("a,b\n" + "".join(f"{cell},{i % 2}\n" for i, cell in enumerate(cells * 4)))
+    for data in (md.read(path), md.scan(path, cache=tmp_path / "cache")):
+        assert set(data.levels["a"]) == {cell.removesuffix(".0") for cell in cells}
