@@ -6,7 +6,9 @@ import bz2
 import gzip
 import io
 import itertools
+import lzma
 import math
+from pathlib import Path
 
 import mpmath
 import numpy as np
@@ -19,6 +21,7 @@ from mapdag.counts import CountTable
 from mapdag.data.labels import ordered
 from mapdag.errors import CapacityError, DataError, FileError, FormatError, MapdagError, ParameterError, StudyError
 from mapdag.study.design import design_from
+from mapdag.study.design import read_design as design_of
 
 LONG = "9" * 5000
 MANY = 300_000  # what took time in squares would now take hours
@@ -400,3 +403,46 @@ def test_numbers_that_floats_cannot_tell_apart_stay_apart(cells, tmp_path):
     path.write_text("a,b\n" + "".join(f"{cell},{i % 2}\n" for i, cell in enumerate(cells * 4)))
     for data in (md.read(path), md.scan(path, cache=tmp_path / "cache")):
         assert set(data.levels["a"]) == {cell.removesuffix(".0") for cell in cells}
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+def test_few_bytes_cannot_unpack_to_all_memory(pack, tmp_path, monkeypatch):
+    monkeypatch.setattr("mapdag.unpacking._ENOUGH", 10_000_000)
+    packed = pack(b"a,b\n" + b"x,1\ny,2\n" * 2_500_000)
+    assert len(packed) < 100_000
+    path = tmp_path / "table.csv"
+    path.write_bytes(packed)
+    for read in (md.read, md.check, lambda file: md.read(b"a,b\nx,1\ny,2\n", levels=file)):
+        with pytest.raises(MapdagError, match="more than 200 times its size"):
+            read(path)
+    if pack is gzip.compress:
+        for read in (md.read_network, md.read_graph):
+            with pytest.raises(MapdagError, match="more than 200 times its size"):
+                read(path)
+    whole = pack(b"a,b\n" + b"x,1\ny,2\n" * 1000)  # small tables may be as regular as they like
+    assert md.read(whole).n_rows == 2000
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no devices here")
+def test_devices_are_no_files(run, tmp_path):
+    for read in (md.read, md.check, md.scan, md.read_network, md.read_graph, load_tiers, design_of):
+        with pytest.raises(MapdagError, match="/dev/zero is a device, not a file"):
+            read("/dev/zero")
+    with pytest.raises(MapdagError, match="/dev/zero is a device, not a file"):
+        md.read(b"a,b\nx,1\ny,2\n", levels="/dev/zero")
+    assert run("learn", "/dev/zero")[0] == 2
+    with pytest.raises(MapdagError, match="is empty"):
+        md.read("/dev/null")
+
+
+def test_more_columns_than_a_graph_has_nodes_are_refused():
+    from mapdag.data.source import MAX_COLUMNS
+    from mapdag.graphs.nodes import MAX_NODES
+
+    assert MAX_COLUMNS == MAX_NODES
+    names = [f"c{i}" for i in range(MAX_COLUMNS + 1)]
+    rows = [",".join(names), ",".join("x" for _ in names), ",".join("y" for _ in names)]
+    table = "\n".join([*rows, ""]).encode()
+    with pytest.raises(CapacityError, match="32,769 columns, at most 32,768 are possible: leave some out by drop="):
+        md.read(table)
+    assert md.read(table, drop=names[3:]).names == ("c0", "c1", "c2")

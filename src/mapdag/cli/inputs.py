@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import mapdag as md
+from mapdag.checks import check_no_device
 from mapdag.errors import FormatError, MapdagError
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ def load_tiers(path: str | None) -> list[list[str]]:
 
 
 def _text(path: str) -> str:
+    check_no_device(path)
     try:
         return Path(path).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:

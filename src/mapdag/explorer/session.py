@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mapdag.checks import check_no_device
 from mapdag.data import as_dataset
 from mapdag.errors import FileError, FormatError, MapdagError, ParameterError
 from mapdag.explorer.library import Source, fingerprint_of
@@ -35,6 +36,7 @@ class Session:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self._lock = threading.Lock()
+        check_no_device(self.path)
         check_writable(self.path)
         self.read()
 

@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from mapdag.checks import check_whole
+from mapdag.checks import check_no_device, check_whole
 from mapdag.errors import FileError, FormatError, ParameterError
 from mapdag.study.goals import canonical
 
@@ -309,6 +309,7 @@ def read_design(source: str | Path | Design, *, seed: int | None = None) -> Desi
 
 
 def _from_toml(path: Path) -> Design:
+    check_no_device(path)
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, ValueError) as error:

@@ -1,0 +1,62 @@
+"""Decompressing what is not to be trusted: a few bytes may stand for more than there is memory for."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+from collections.abc import Callable
+from typing import IO, Any
+
+from mapdag.errors import CapacityError
+
+GZIP, XZ = b"\x1f\x8b", b"\xfd7zXZ\0"
+"""How compressed files start."""
+BZIP = tuple(b"BZh%d1AY&SY" % level for level in range(1, 10))
+
+_OPENERS: tuple[tuple[bytes | tuple[bytes, ...], Callable[[IO[bytes]], Any]], ...] = (
+    (GZIP, gzip.GzipFile),
+    (BZIP, bz2.BZ2File),
+    (XZ, lzma.LZMAFile),
+)
+_PIECE = 1 << 22
+_ENOUGH = 200_000_000  # bytes that anything may unpack to,
+_RATIO = 200  # and how many times its size, if that is more; tables of categories have 10 to 50
+
+
+def unpacked(data: bytes, name: str) -> bytes:
+    """Return what was compressed by gzip, bzip2 or xz; anything else as it is.
+
+    Parameters
+    ----------
+    data : bytes
+    name : str
+        What it is called in messages.
+
+    Raises
+    ------
+    CapacityError
+        If it is more than 200 MB, and more than 200 times as large as what is there.
+    OSError, EOFError, ValueError, lzma.LZMAError, zlib.error
+        If it is damaged.
+    """
+    opener = next((each for magic, each in _OPENERS if data.startswith(magic)), None)
+    if opener is None:
+        return data
+    most, pieces, size = max(_ENOUGH, _RATIO * len(data)), [], 0
+    with _reading(opener, data) as file:
+        while piece := file.read(_PIECE):
+            pieces.append(piece)
+            size += len(piece)
+            if size > most:
+                raise CapacityError(
+                    f"{name} unpacks to more than {_RATIO} times its size, which a file may do to fill the memory: "
+                    "unpack it yourself if it is meant"
+                )
+    return b"".join(pieces)
+
+
+def _reading(opener: Callable[..., Any], data: bytes) -> Any:
+    source = io.BytesIO(data)
+    return opener(fileobj=source) if opener is gzip.GzipFile else opener(source)
