@@ -446,3 +446,9 @@ def test_more_columns_than_a_graph_has_nodes_are_refused():
     with pytest.raises(CapacityError, match="32,769 columns, at most 32,768 are possible: leave some out by drop="):
         md.read(table)
     assert md.read(table, drop=names[3:]).names == ("c0", "c1", "c2")
+
+
+@pytest.mark.parametrize("options", [{"separator": math.nan}, {"separator": 3}, {"missing_values": 3}, {"drop": 3}])
+def test_options_of_another_type_are_refused(options):
+    with pytest.raises(ParameterError, match="must be"):
+        md.read(b"a,b\nx,1\ny,2\n", **options)

@@ -210,6 +210,7 @@ def main() -> None:
 
     chosen = [target for target in TARGETS if options.only in target.name]
     found: dict[str, Tally] = {}
+    failed: list[str] = []
     # Files in memory where there is such a place: disks would be most of the time.
     root = Path("/dev/shm") if os.access("/dev/shm", os.W_OK) else None
     folder = Path(_temporary(root))
@@ -219,14 +220,15 @@ def main() -> None:
             count, seconds = _amount(options, target, chosen)
             tally = found[target.name] = watch(target, options.first, count, seconds, folder)
             print(_line(target.name, tally), flush=True)  # noqa: T201
+            failed += tally.failures
+            if failed:
+                Path(options.failures).write_text("\n".join(failed), encoding="utf-8", errors="backslashreplace")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    failed = [each for tally in found.values() for each in tally.failures]
     print(f"{sum(each.inputs for each in found.values()):,} inputs, {len(failed)} failures")  # noqa: T201
     if options.report:
         Path(options.report).write_text(_report(found, options.first), encoding="utf-8")
     if failed:
-        Path(options.failures).write_text("\n".join(failed), encoding="utf-8", errors="backslashreplace")
         print("\n".join(failed[:20]))  # noqa: T201
         sys.exit(1)
 

@@ -20,7 +20,6 @@ import time
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "src" / "mapdag"
-_EVERY = 20  # kills between two runs that must go well
 _DESIGN = """
 name = "tiny"
 networks = ["asia", "cancer"]
@@ -118,6 +117,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=40)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--every", type=int, default=20, help="kills between two runs that must go well")
     options = parser.parse_args()
     rng = random.Random(options.seed)
     with tempfile.TemporaryDirectory(prefix="mapdag-kills-") as name:
@@ -133,7 +133,7 @@ def main() -> None:
                 (folder / OUT[rng.choice(list(OUT))]).unlink(missing_ok=True)
             if rng.random() < 0.1:
                 shutil.rmtree(folder / "study", ignore_errors=True)
-            if number % _EVERY == _EVERY - 1:
+            if number % options.every == options.every - 1:
                 finished(folder, expected)
                 damage(folder, rng)
                 print(f"{number + 1} kills, {tracebacks} tracebacks; recovered", flush=True)  # noqa: T201

@@ -303,6 +303,44 @@ def ask(asked: Asked) -> bool:
     return status == 200
 
 
+# What is kept, and given away -----------------------------------------------------------------------------------------
+
+
+def kept_session(rng: random.Random) -> dict[str, Any]:
+    """Make a session whose table is anywhere, to be read anyhow."""
+    source: dict[str, Any] = {"path": "TABLE", "options": {}}
+    if rng.random() < 0.2:
+        source = {"network": "asia", "rows": 50, "seed": 1}
+    names = [
+        "drop",
+        "levels",
+        "discretize",
+        "missing",
+        "missing_values",
+        "max_levels",
+        "codes",
+        "separator",
+        "encoding",
+    ]
+    for _ in range(rng.choice([0, 1, 2])):
+        source["options"] = {**source.get("options", {}), rng.choice([*names, "weights", "data"]): inputs.value(rng)}
+    if rng.random() < 0.3:
+        source[rng.choice([*source, "path", "network"])] = inputs.value(rng)
+    return {"format": "mapdag-explore", "source": source, "fingerprint": inputs.value(rng)}
+
+
+def reopen_session(state: dict[str, Any]) -> None:
+    """Go on with a session."""
+    path = folder() / "kept.json"
+    text = json.dumps(state).replace('"TABLE"', json.dumps(str(folder() / "cancer.csv")))
+    path.write_text(text, encoding="utf-8")
+    explorer = Explorer(_LIMITS, session=path)
+    try:
+        explorer.go_on()
+    finally:
+        explorer.close()
+
+
 # By wire --------------------------------------------------------------------------------------------------------------
 
 

@@ -205,7 +205,8 @@ def read_and_scan(given: Scanned) -> None:
 def _place(error: Exception) -> str:
     """Return what an error tells, less what depends on the piece of a file that it was found in."""
     told = re.sub(r" \([\d,]+ such lines\)|; so has every line: a separator at its end\?", "", str(error))
-    told = re.sub(r"(cannot be decompressed|cannot be read as \w+):.*", r"\1", told, flags=re.DOTALL)
+    told = re.sub(r" \(written [^)]*\)| or levels=\{.*", "", told, flags=re.DOTALL)  # with blanks around, or not
+    told = re.sub(r"(cannot be decompressed|cannot be read as \w+)\b.*", r"\1", told, flags=re.DOTALL)
     told = re.sub(r":? is not (a text table|[\w-]+ text).*", "", told, flags=re.DOTALL)
     return re.sub(r"(, line \d+).*(malformed|instead of).*", "", told)
 
