@@ -14,7 +14,8 @@ from mapdag.study import RESULTS_VERSION, Row, Store, paper
 from mapdag.study.cells import missing_tasks
 from mapdag.study.formats import as_csv
 from mapdag.study.panel import read_panels
-from mapdag.study.store import CHANGED, ROWS, SUMMARY, same_results
+from mapdag.study.records import same_results
+from mapdag.study.store import CHANGED, ROWS, SUMMARY
 from mapdag.study.worker import do_task
 
 ROOT = Path(__file__).parent.parent

@@ -7,7 +7,7 @@ import gzip
 import io
 import lzma
 from collections.abc import Callable
-from typing import IO, Any
+from typing import Any
 
 from mapdag.errors import CapacityError
 
@@ -15,8 +15,8 @@ GZIP, XZ = b"\x1f\x8b", b"\xfd7zXZ\0"
 """How compressed files start."""
 BZIP = tuple(b"BZh%d1AY&SY" % level for level in range(1, 10))
 
-_OPENERS: tuple[tuple[bytes | tuple[bytes, ...], Callable[[IO[bytes]], Any]], ...] = (
-    (GZIP, gzip.GzipFile),
+_OPENERS: tuple[tuple[bytes | tuple[bytes, ...], Callable[[io.BytesIO], Any]], ...] = (
+    (GZIP, lambda source: gzip.GzipFile(fileobj=source)),
     (BZIP, bz2.BZ2File),
     (XZ, lzma.LZMAFile),
 )
@@ -45,7 +45,7 @@ def unpacked(data: bytes, name: str) -> bytes:
     if opener is None:
         return data
     most, pieces, size = max(_ENOUGH, _RATIO * len(data)), [], 0
-    with _reading(opener, data) as file:
+    with opener(io.BytesIO(data)) as file:
         while piece := file.read(_PIECE):
             pieces.append(piece)
             size += len(piece)
@@ -55,8 +55,3 @@ def unpacked(data: bytes, name: str) -> bytes:
                     "unpack it yourself if it is meant"
                 )
     return b"".join(pieces)
-
-
-def _reading(opener: Callable[..., Any], data: bytes) -> Any:
-    source = io.BytesIO(data)
-    return opener(fileobj=source) if opener is gzip.GzipFile else opener(source)

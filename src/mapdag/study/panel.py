@@ -113,7 +113,7 @@ class Panel:
         places = [{key: i for i, key in enumerate(axis)} for axis in axes]
         values = {name: np.full(shape, np.nan) for name in METRICS}
         for row in mine:
-            keys = (row.network, row.size, row.replicate, row.objective)
+            keys: tuple[str | int, ...] = (row.network, row.size, row.replicate, row.objective)
             place = tuple(known[key] for known, key in zip(places, keys, strict=True))
             for name, metric in METRICS.items():
                 values[name][place] = metric.of(row)
