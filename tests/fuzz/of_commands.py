@@ -86,11 +86,12 @@ def _places() -> dict[str, list[str]]:
 @cache
 def _options(verb: str) -> tuple[tuple[str, bool], ...]:
     """Options of a command, and whether they take a value."""
+    import typer
     from typer.main import get_command
 
     from mapdag.cli.app import app
 
-    found: Any = get_command(app)
+    found: Any = get_command(app) if isinstance(app, typer.Typer) else app
     for word in verb.split():
         found = found.commands[word]
     options = [each for each in found.params if each.param_type_name == "option"]
@@ -130,10 +131,21 @@ def _value(rng: random.Random, flag: str, places: dict[str, list[str]]) -> str:
     return rng.choice(every)
 
 
+@cache
+def _assembled() -> None:
+    """Put the commands together once, which is most of the time of a small one."""
+    from typer.main import get_command
+
+    from mapdag.cli import app as module
+
+    module.app = get_command(module.app)  # type: ignore[assignment]
+
+
 def run_command(arguments: list[str]) -> bool:
     """Run a command in this process: exit code 0 to 2 and, unless 0, something to read; its inputs stay as they are."""
     from mapdag.cli import main
 
+    _assembled()
     (folder() / "written").mkdir(exist_ok=True)
     kept = {name: (folder() / name).read_bytes() for name in ("cancer.csv", "cancer.bif", "gaps.csv")}
     out, err = io.StringIO(), io.StringIO()

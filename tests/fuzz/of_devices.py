@@ -67,7 +67,7 @@ def _machine(kind: str, worth: float) -> Iterator[None]:
             raise MissingExtraError("no GPU here")
         if kind == "broken":
             raise md.errors.MapdagError("the driver is too old")
-        return StandIn(200 if kind == "small" else 1 << 30)
+        return StandIn(700 if kind == "small" else 1 << 30)
 
     before = devices.open_cuda, devices._WORTH
     engine = sys.modules.get("mapdag.counts.device.engine") or __import__(

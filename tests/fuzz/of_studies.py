@@ -136,7 +136,7 @@ def _meta(place: Path, published: bool, rng: random.Random) -> None:
         path = place / "summary.json"
         summary = json.loads(path.read_text())
         summary[rng.choice(list(summary))] = json.loads(changed)
-        if rng.random() < 0.5 and isinstance(summary.get("design"), dict):
+        if rng.random() < 0.5 and isinstance(summary.get("design"), dict) and summary["design"]:
             summary["design"][rng.choice(list(summary["design"]))] = inputs.value(rng)
         path.write_text(json.dumps(summary))
         return
