@@ -143,6 +143,7 @@ def test_encodings_that_are_none_are_refused(encoding):
         {"arms": [1]}, {"arms": {"a": 1}}, {"arms": [{}]}, {"arms": 3}, {"ratios": 3}, {"objectives": 3}, {"sizes": 3},
         {"arms": [{"columns": "file", "search": "hc", "objectives": 3}]}, {"networks": 3}, {"networks": "asia"},
         {"searches": 3}, {"searches": [{"search": ["a"]}]}, {"searches": [{"search": "hc", "x": {}}]}, {"columns": 3},
+        {"objectives": [f"BDeu({i + 1})" for i in range(10_001)]},
         {"sizes": [f"n={LONG}"]}, {"sizes": ["n=²"]}, {"replicates": 10**400}, {"objectives": [["BIC"]]},
     ],
 )  # fmt: skip
@@ -445,6 +446,8 @@ def test_more_columns_than_a_graph_has_nodes_are_refused():
     table = "\n".join([*rows, ""]).encode()
     with pytest.raises(CapacityError, match="32,769 columns, at most 32,768 are possible: leave some out by drop="):
         md.read(table)
+    with pytest.raises(CapacityError, match="32,769 columns"):
+        md.check(table)
     assert md.read(table, drop=names[3:]).names == ("c0", "c1", "c2")
 
 

@@ -87,6 +87,14 @@ def names_in(drop: str | Iterable[str]) -> list[str]:
     return [drop] if isinstance(drop, str) else [str(name) for name in drop]
 
 
+def check_width(source: Source, columns: int) -> None:
+    """Refuse more columns than a graph has nodes."""
+    if columns > MAX_COLUMNS:
+        raise CapacityError(
+            f"{source.called} has {columns:,} columns, at most {MAX_COLUMNS:,} are possible: leave some out by drop="
+        )
+
+
 def chosen_columns(
     source: Source, dropped: Sequence[str], weights: Any = None, problems: Problems | None = None
 ) -> dict[str, int]:
@@ -118,10 +126,7 @@ def chosen_columns(
         )
     if not kept:
         raise DataError(f"no columns are left of {source.called}")
-    if len(kept) > MAX_COLUMNS:
-        raise CapacityError(
-            f"{source.called} has {len(kept):,} columns, at most {MAX_COLUMNS:,} are possible: leave some out by drop="
-        )
+    check_width(source, len(kept))
     return {source.names[position]: position for position in kept}
 
 

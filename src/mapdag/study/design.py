@@ -20,6 +20,7 @@ from mapdag.study.goals import canonical
 Columns = Literal["file", "shuffled"]
 
 _DIGITS = 15  # of a number of rows
+_MOST = 10_000  # networks, sizes, objectives and arms
 _FEW = 3  # networks, sizes and replicates of a shortened design
 
 
@@ -133,6 +134,9 @@ class Design:
     test_rows: int = 10_000
 
     def __post_init__(self) -> None:
+        for what in ("networks", "sizes", "objectives", "arms"):
+            if len(getattr(self, what)) > _MOST:
+                raise ParameterError(f"{what} must be at most {_MOST:,}, got {len(getattr(self, what)):,}")
         object.__setattr__(self, "sizes", tuple(size_key(size) for size in self.sizes))
         object.__setattr__(self, "objectives", tuple(canonical(each) for each in self.objectives))
         for what in ("networks", "sizes", "objectives", "arms"):
