@@ -455,3 +455,30 @@ def test_more_columns_than_a_graph_has_nodes_are_refused():
 def test_options_of_another_type_are_refused(options):
     with pytest.raises(ParameterError, match="must be"):
         md.read(b"a,b\nx,1\ny,2\n", **options)
+
+
+@pytest.mark.parametrize("by_polars", [False, True])
+@pytest.mark.parametrize(
+    "text",
+    [b'a,b\n"x\r\ny",1\r\nz,2\r\n', b"a,b\rx,1\ry,2\r", b"a,b\nx,1\ny,2", b"a,b\n\nx,1\n\ny,2\n\n", b'a\n"x\n"\ny\n'],
+)
+def test_tables_in_zstandard_are_read_as_they_are(text, by_polars, monkeypatch):
+    from mapdag.data import content
+
+    pyarrow = pytest.importorskip("pyarrow")
+    if by_polars:  # where there is no pyarrow
+        monkeypatch.setattr(content, "_unzstd", content._unzstd_by_polars)
+    packed = pyarrow.compress(text, codec="zstd", asbytes=True)
+    assert md.read(packed) == md.read(text)
+    assert md.read(packed).levels == md.read(text).levels
+
+
+def test_few_bytes_of_zstandard_cannot_unpack_to_all_memory(monkeypatch):
+    pyarrow = pytest.importorskip("pyarrow")
+    monkeypatch.setattr("mapdag.unpacking._ENOUGH", 10_000_000)
+    packed = pyarrow.compress(b"a,b\n" + b"x,1\ny,2\n" * 2_500_000, codec="zstd", asbytes=True)
+    with pytest.raises(MapdagError, match="more than 200 times its size"):
+        md.read(packed)
+    for cut in range(5, len(packed), 100):
+        with pytest.raises(MapdagError):
+            md.read(packed[:cut])

@@ -25,7 +25,7 @@ _ENOUGH = 200_000_000  # bytes that anything may unpack to,
 _RATIO = 200  # and how many times its size, if that is more; tables of categories have 10 to 50
 
 
-def unpacked(data: bytes, name: str) -> bytes:
+def unpacked(data: bytes, name: str, opener: Callable[[io.BytesIO], Any] | None = None) -> bytes:
     """Return what was compressed by gzip, bzip2 or xz; anything else as it is.
 
     Parameters
@@ -33,6 +33,8 @@ def unpacked(data: bytes, name: str) -> bytes:
     data : bytes
     name : str
         What it is called in messages.
+    opener : callable, optional
+        What decompresses it, if it is none of these.
 
     Raises
     ------
@@ -41,7 +43,7 @@ def unpacked(data: bytes, name: str) -> bytes:
     OSError, EOFError, ValueError, lzma.LZMAError, zlib.error
         If it is damaged.
     """
-    opener = next((each for magic, each in _OPENERS if data.startswith(magic)), None)
+    opener = opener or next((each for magic, each in _OPENERS if data.startswith(magic)), None)
     if opener is None:
         return data
     most, pieces, size = max(_ENOUGH, _RATIO * len(data)), [], 0
