@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-import os
-import stat
 from typing import Any
 
 import numpy as np
 
-from mapdag.errors import FileError, ParameterError
+from mapdag.errors import ParameterError
 
 #: Numbers beyond this make no sense as parameters of scores, and may overflow where they are multiplied.
 LARGEST = 1e100
@@ -52,26 +50,3 @@ def check_probability(name: str, value: Any) -> float:
 def _told(value: Any) -> str:
     """Write a value that was refused; Python does not write whole numbers of thousands of digits."""
     return repr(value) if not isinstance(value, int) or abs(value) < 10**30 else "a number of more than 30 digits"
-
-
-def check_no_device(path: str | os.PathLike[str]) -> None:
-    """Refuse what may have no end: a device that is neither a terminal nor the empty one."""
-    try:
-        mode = os.stat(path).st_mode  # noqa: PTH116 - whatever a path may be
-    except (OSError, ValueError):
-        return  # whoever reads it says what is wrong
-    if stat.S_ISBLK(mode) or (stat.S_ISCHR(mode) and not _is_terminal(path)):
-        raise FileError(f"{os.fspath(path)} is a device, not a file")
-
-
-def _is_terminal(path: str | os.PathLike[str]) -> bool:
-    if os.path.realpath(path) == os.devnull:
-        return True
-    try:
-        file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
-    except OSError:
-        return False
-    try:
-        return os.isatty(file)
-    finally:
-        os.close(file)

@@ -1,4 +1,4 @@
-"""Decompressing what is not to be trusted: a few bytes may stand for more than there is memory for."""
+"""Files that might have no end: devices, and few compressed bytes that stand for more than there is memory for."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import bz2
 import gzip
 import io
 import lzma
+import os
+import stat
 from collections.abc import Callable
 from typing import Any
 
-from mapdag.errors import CapacityError
+from mapdag.errors import CapacityError, FileError
 
 GZIP, XZ = b"\x1f\x8b", b"\xfd7zXZ\0"
 """How compressed files start."""
@@ -57,3 +59,26 @@ def unpacked(data: bytes, name: str, opener: Callable[[io.BytesIO], Any] | None 
                     "unpack it yourself if it is meant"
                 )
     return b"".join(pieces)
+
+
+def check_no_device(path: str | os.PathLike[str]) -> None:
+    """Refuse what may have no end: a device that is neither a terminal nor the empty one."""
+    try:
+        mode = os.stat(path).st_mode  # noqa: PTH116 - whatever a path may be
+    except (OSError, ValueError):
+        return  # whoever reads it says what is wrong
+    if stat.S_ISBLK(mode) or (stat.S_ISCHR(mode) and not _is_terminal(path)):
+        raise FileError(f"{os.fspath(path)} is a device, not a file")
+
+
+def _is_terminal(path: str | os.PathLike[str]) -> bool:
+    if os.path.realpath(path) == os.devnull:
+        return True
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
+    except OSError:
+        return False
+    try:
+        return os.isatty(file)
+    finally:
+        os.close(file)

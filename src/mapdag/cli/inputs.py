@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import mapdag as md
-from mapdag.checks import check_no_device
 from mapdag.errors import FormatError, MapdagError
+from mapdag.unpacking import check_no_device
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

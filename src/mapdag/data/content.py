@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mapdag.checks import check_no_device
 from mapdag.errors import DataError
-from mapdag.unpacking import BZIP, GZIP, XZ, unpacked
+from mapdag.unpacking import BZIP, GZIP, XZ, check_no_device, unpacked
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

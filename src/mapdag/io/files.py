@@ -18,9 +18,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO
 
-from mapdag.checks import check_no_device
 from mapdag.errors import FileError, FormatError, ParameterError
-from mapdag.unpacking import GZIP, unpacked
+from mapdag.unpacking import GZIP, check_no_device, unpacked
 
 _FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
 _OS_ERROR = re.compile(r"\(os error (\d+)\)")

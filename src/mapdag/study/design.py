@@ -13,9 +13,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from mapdag.checks import check_no_device, check_whole
+from mapdag.checks import check_whole
 from mapdag.errors import FileError, FormatError, ParameterError
 from mapdag.study.goals import canonical
+from mapdag.unpacking import check_no_device
 
 Columns = Literal["file", "shuffled"]
 
