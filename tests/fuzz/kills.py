@@ -116,6 +116,7 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=40)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--every", type=int, default=20, help="kills between two runs that must go well")
+    parser.add_argument("--report", default=None, help="add what became of them to this file")
     options = parser.parse_args()
     signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background, shells have it ignored
     rng = random.Random(options.seed)
@@ -139,7 +140,11 @@ def main() -> None:
                 damage(folder, rng)
                 print(f"{number + 1} kills, {tracebacks} tracebacks; recovered", flush=True)  # noqa: T201
         left = [path.name for path in folder.glob(".*.tmp")]
-        print(f"{options.kills} kills, {tracebacks} tracebacks, {len(left)} files left behind")  # noqa: T201
+        told = f"{options.kills} kills, {tracebacks} tracebacks, {len(left)} files left behind"
+        print(told)  # noqa: T201
+        if options.report:
+            with Path(options.report).open("a", encoding="utf-8") as file:
+                file.write(f"\n`tests/fuzz/kills.py --kills {options.kills}`: {told}.\n")
         sys.exit(1 if tracebacks else 0)
 
 
