@@ -103,7 +103,7 @@ def kill(folder: Path, what: str, after: float, how: signal.Signals) -> bool:
     time.sleep(after)
     process.send_signal(how)
     try:
-        _, told = process.communicate(timeout=120)
+        _, told = process.communicate(timeout=900)  # what was found until Ctrl-C is written, by kernels to be compiled
     except subprocess.TimeoutExpired:
         process.kill()
         raise AssertionError(f"{what} goes on after {how.name}") from None
