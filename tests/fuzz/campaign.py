@@ -123,10 +123,11 @@ def work(name: str, first: int, count: int, seconds: float, place: Path) -> None
 
     (target,) = (each for each in TARGETS if each.name == name)
     until, saved = time.monotonic() + seconds, 0.0
+    shown = place.with_suffix(".number").open("wb", buffering=0)
 
     def note(number: int, tally: Tally) -> None:
         nonlocal saved
-        place.with_suffix(".number").write_text(str(number))
+        os.pwrite(shown.fileno(), f"{number:<20}".encode(), 0)
         if time.monotonic() - saved > _SAVED:
             saved = time.monotonic()
             _save(place, tally, number)
@@ -204,23 +205,28 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, help="the number of the first input")
     parser.add_argument("--only", default="", help="targets whose names contain this")
     parser.add_argument("--failures", default="fuzz-failures.txt", help="where failures are kept")
+    parser.add_argument("--state", default=None, help="note each target here when it is done, and leave those out")
     parser.add_argument("--report", default=None, help="write what became of all inputs to this file")
     options = parser.parse_args()
     from targets import TARGETS
 
     chosen = [target for target in TARGETS if options.only in target.name]
-    found: dict[str, Tally] = {}
+    state = Path(options.state) if options.state else None
+    known = json.loads(state.read_text()) if state is not None and state.exists() else {}
+    found = {name: Tally(**each) for name, each in known.items()}
     failed: list[str] = []
     # Files in memory where there is such a place: disks would be most of the time.
     root = Path("/dev/shm") if os.access("/dev/shm", os.W_OK) else None
     folder = Path(_temporary(root))
     os.environ |= {"TMPDIR": str(folder), "MAPDAG_CACHE": str(folder / "cache"), "MAPDAG_QUIET": "1"}
     try:
-        for target in chosen:
+        for target in [each for each in chosen if each.name not in found]:
             count, seconds = _amount(options, target, chosen)
             tally = found[target.name] = watch(target, options.first, count, seconds, folder)
             print(_line(target.name, tally), flush=True)  # noqa: T201
             failed += tally.failures
+            if state is not None:
+                state.write_text(json.dumps({name: asdict(each) for name, each in found.items()}))
             if failed:
                 Path(options.failures).write_text("\n".join(failed), encoding="utf-8", errors="backslashreplace")
     finally:

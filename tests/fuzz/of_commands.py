@@ -86,12 +86,11 @@ def _places() -> dict[str, list[str]]:
 @cache
 def _options(verb: str) -> tuple[tuple[str, bool], ...]:
     """Options of a command, and whether they take a value."""
-    import typer
     from typer.main import get_command
 
     from mapdag.cli.app import app
 
-    found: Any = get_command(app) if isinstance(app, typer.Typer) else app
+    found: Any = get_command(app)
     for word in verb.split():
         found = found.commands[word]
     options = [each for each in found.params if each.param_type_name == "option"]
@@ -132,24 +131,26 @@ def _value(rng: random.Random, flag: str, places: dict[str, list[str]]) -> str:
 
 
 @cache
-def _assembled() -> None:
+def _assembled() -> Any:
     """Put the commands together once, which is most of the time of a small one."""
     from typer.main import get_command
 
-    from mapdag.cli import app as module
+    from mapdag.cli.app import app
 
-    module.app = get_command(module.app)  # type: ignore[assignment]
+    return get_command(app)
 
 
 def run_command(arguments: list[str]) -> bool:
     """Run a command in this process: exit code 0 to 2 and, unless 0, something to read; its inputs stay as they are."""
     from mapdag.cli import main
 
-    _assembled()
+    from mapdag.cli import app as module
+
     (folder() / "written").mkdir(exist_ok=True)
     kept = {name: (folder() / name).read_bytes() for name in ("cancer.csv", "cancer.bif", "gaps.csv")}
     out, err = io.StringIO(), io.StringIO()
-    before = sys.argv, sys.stdin, warnings.showwarning
+    before = sys.argv, sys.stdin, warnings.showwarning, module.app
+    module.app = _assembled()
     sys.argv, sys.stdin = ["mapdag", *arguments], io.TextIOWrapper(io.BytesIO(b"a,b\nx,1\ny,2\n"))
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
@@ -158,7 +159,7 @@ def run_command(arguments: list[str]) -> bool:
     except SystemExit as stop:
         code = stop.code or 0
     finally:
-        sys.argv, sys.stdin, warnings.showwarning = before
+        sys.argv, sys.stdin, warnings.showwarning, module.app = before
     assert code in {0, 1, 2}, f"exit code {code}"
     told = err.getvalue()
     assert "internal error" not in told, told[-300:]

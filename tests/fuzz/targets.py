@@ -37,7 +37,7 @@ TARGETS = (
     Target("files of tiers", inputs.document, read_tiers, 30_000),
     Target("networks", inputs.network, read_network, 320_000),
     Target("graphs", inputs.graph, read_graph, 225_000),
-    Target("hostile names", lambda rng: rng.sample(inputs.HOSTILE, 300), through_formats, 500),
+    Target("hostile names", lambda rng: rng.sample(inputs.HOSTILE, 3), through_formats, 300),
     Target("objectives", inputs.objective, score_objective, 30_000),
     Target("designs", inputs.design, read_design, 47_700),
     Target("results of studies", damage, use_results, 2_000),
