@@ -142,9 +142,8 @@ def _assembled() -> Any:
 
 def run_command(arguments: list[str]) -> bool:
     """Run a command in this process: exit code 0 to 2 and, unless 0, something to read; its inputs stay as they are."""
-    from mapdag.cli import main
-
     from mapdag.cli import app as module
+    from mapdag.cli import main
 
     (folder() / "written").mkdir(exist_ok=True)
     kept = {name: (folder() / name).read_bytes() for name in ("cancer.csv", "cancer.bif", "gaps.csv")}

@@ -39,7 +39,7 @@ TARGETS = (
     Target("graphs", inputs.graph, read_graph, 225_000),
     Target("hostile names", lambda rng: rng.sample(inputs.HOSTILE, 3), through_formats, 300),
     Target("objectives", inputs.objective, score_objective, 30_000),
-    Target("designs", inputs.design, read_design, 47_700),
+    Target("designs", inputs.design, read_design, 48_100),
     Target("results of studies", damage, use_results, 2_000),
     Target("requests to the explorer", request, ask, 7_000),
     Target("sessions of the explorer", kept_session, reopen_session, 2_500),
