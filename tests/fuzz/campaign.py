@@ -211,6 +211,7 @@ def main() -> None:
     parser.add_argument("--failures", default="fuzz-failures.txt", help="where failures are kept")
     parser.add_argument("--state", default=None, help="note each target here when it is done, and leave those out")
     parser.add_argument("--report", default=None, help="write what became of all inputs to this file")
+    parser.add_argument("--note", default="", help="what else is to be said in the report")
     options = parser.parse_args()
     from targets import TARGETS
 
@@ -237,7 +238,7 @@ def main() -> None:
         shutil.rmtree(folder, ignore_errors=True)
     print(f"{sum(each.inputs for each in found.values()):,} inputs, {len(failed)} failures")  # noqa: T201
     if options.report:
-        Path(options.report).write_text(_report(found, options.first), encoding="utf-8")
+        Path(options.report).write_text(_report(found, options.first, options.note), encoding="utf-8")
     if failed:
         print("\n".join(failed[:20]))  # noqa: T201
         sys.exit(1)
@@ -266,7 +267,7 @@ def _line(name: str, tally: Tally) -> str:
     )
 
 
-def _report(found: dict[str, Tally], first: int) -> str:
+def _report(found: dict[str, Tally], first: int, note: str) -> str:
     """Write a table of what became of all inputs."""
     from mapdag import __version__
 
@@ -290,6 +291,7 @@ def _report(found: dict[str, Tally], first: int) -> str:
         "| target | inputs | accepted | failures | worst, s | worst, MB | all, s |",
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
+    rows += ["", note] if note else []
     return "\n".join([*head, *rows, "", f"*{when}, mapdag {__version__}, Python {platform.python_version()}*", ""])
 
 
