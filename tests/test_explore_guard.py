@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from explorer_client import served
-from mapdag.explorer.guard import Guard
+from mapdag.explorer.guard import Guard, Refused
 from mapdag.explorer.limits import Limits
 from mapdag.explorer.settings import Settings
 
@@ -280,3 +280,18 @@ def test_whatever_is_sent_the_answer_is_one_and_the_page_still_answers(client, a
 def test_hosts_are_ours_or_not(bound, host, ours):
     guard = Guard(None, token="t", host=bound, port=80, body=1, patience=1)
     assert guard._is_ours(host) == ours
+
+
+def test_lengths_of_thousands_of_digits_are_refused(client):
+    head = f"POST /api/learn HTTP/1.1\r\nHost: 127.0.0.1:{client.server.port}\r\n"
+    assert b"500" not in client.raw(f"{head}Content-Length: {'9' * 5000}\r\n\r\n".encode())
+    guard = Guard(None, token="t", host="127.0.0.1", port=1, body=10, patience=1)
+    headers = {b"host": b"127.0.0.1:1", b"content-length": b"9" * 5000}
+    with pytest.raises(Refused, match="more than 10 bytes"):
+        guard._check({"path": "/", "query_string": b""}, headers)
+
+
+def test_addresses_have_one_spelling(client):
+    """No answer sends a client elsewhere."""
+    for path in ("/assets/main.js/", "/api/data/", "/api/vocabulary/"):
+        assert client.get(path, follow_redirects=False).status_code in {404, 405}

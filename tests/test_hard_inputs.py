@@ -6,7 +6,9 @@ import bz2
 import gzip
 import io
 import itertools
+import lzma
 import math
+from pathlib import Path
 
 import mpmath
 import numpy as np
@@ -19,6 +21,7 @@ from mapdag.counts import CountTable
 from mapdag.data.labels import ordered
 from mapdag.errors import CapacityError, DataError, FileError, FormatError, MapdagError, ParameterError, StudyError
 from mapdag.study.design import design_from
+from mapdag.study.design import read_design as design_of
 
 LONG = "9" * 5000
 MANY = 300_000  # what took time in squares would now take hours
@@ -140,6 +143,7 @@ def test_encodings_that_are_none_are_refused(encoding):
         {"arms": [1]}, {"arms": {"a": 1}}, {"arms": [{}]}, {"arms": 3}, {"ratios": 3}, {"objectives": 3}, {"sizes": 3},
         {"arms": [{"columns": "file", "search": "hc", "objectives": 3}]}, {"networks": 3}, {"networks": "asia"},
         {"searches": 3}, {"searches": [{"search": ["a"]}]}, {"searches": [{"search": "hc", "x": {}}]}, {"columns": 3},
+        {"objectives": [f"BDeu({i + 1})" for i in range(10_001)]},
         {"sizes": [f"n={LONG}"]}, {"sizes": ["n=²"]}, {"replicates": 10**400}, {"objectives": [["BIC"]]},
     ],
 )  # fmt: skip
@@ -297,3 +301,184 @@ def test_what_is_no_graph_is_refused_by_its_type():
     for call in calls:
         with pytest.raises(ParameterError, match="must be"):
             call()
+
+
+@pytest.mark.parametrize("scale", [1e9, 1e12])
+def test_proofs_end_where_scores_are_so_large_that_sums_are_rounded(scale):
+    """Nothing left to decide, moves that gain by rounding alone: the one was a crash, the other had no end."""
+    rng = np.random.default_rng(1)
+    for number in range(6):
+        codes = rng.integers(0, 3, size=(5 + 10 * (number % 3), 4))
+        data = md.read(codes, weights=rng.uniform(0.5, 10, len(codes)) * scale, codes=True)
+        for objective, most in (("AIC", 0), ('CS({"X1->X2": 0.9})+BDs', 2), ("BIC", None)):
+            found = md.learn(data, objective, search="certified", ranks=3, within=0.0, max_parents=most, threads=1)
+            best = md.learn(data, objective, search="exact", max_parents=most, threads=1)
+            assert math.isclose(found.score, best.score, rel_tol=1e-12)
+            ranked = [score for _, score in found.certificate.ranked]
+            assert ranked == sorted(ranked, reverse=True)
+
+
+@pytest.fixture(scope="module")
+def small_study(tmp_path_factory):
+    from mapdag.study import Design, Serial
+    from mapdag.study import run as run_study
+
+    place = tmp_path_factory.mktemp("study")
+    objectives = ("BIC", "U+BDeu(1)")
+    run_study(Design(name="s", networks=("asia",), sizes=("n=50",), replicates=1, objectives=objectives, test_rows=20),
+              place, executor=Serial())  # fmt: skip
+    return place
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE results SET arcs = 'many'", "UPDATE results SET shd = x'ff'", "UPDATE results SET size = 'a'",
+        "UPDATE results SET score = 'nan'", "UPDATE results SET replicate = -1",
+        "UPDATE meta SET value = '3' WHERE key = 'design'", "UPDATE meta SET value = '{' WHERE key = 'seed'",
+        "UPDATE meta SET value = '\"4\"' WHERE key = 'results_version'",
+        "UPDATE meta SET value = '{\"arms\": 3}' WHERE key = 'design'",
+        "UPDATE searches SET options = 'none'", "UPDATE runs SET versions = 'x'", "UPDATE runs SET seconds = 'long'",
+        "UPDATE work SET cpu = x'00'", "DROP TABLE runs; CREATE TABLE runs (x)",
+    ],
+)  # fmt: skip
+def test_results_that_no_study_has_written_are_refused(small_study, tmp_path, change, run):
+    import shutil
+    import sqlite3
+
+    place = tmp_path / "damaged"
+    shutil.copytree(small_study, place)
+    with sqlite3.connect(place / "results.sqlite") as db:
+        db.executescript(change)
+    db.close()
+    refused = []
+    for command in (["status"], ["report"], ["merge", small_study, "--out"]):
+        code, _, told = run("study", *command, place)
+        assert "internal error" not in told
+        assert "Traceback" not in told
+        refused.append(code == 2)
+    assert any(refused)
+
+
+def test_replicates_of_any_number_can_be_reported(small_study, tmp_path, run):
+    import shutil
+    import sqlite3
+
+    shutil.copytree(small_study, tmp_path / "far")
+    with sqlite3.connect(tmp_path / "far" / "results.sqlite") as db:
+        db.execute("UPDATE results SET replicate = ?", (2**62,))
+    db.close()
+    assert run("study", "report", tmp_path / "far")[0] == 0
+
+
+def test_published_results_that_are_damaged_are_refused(small_study, tmp_path, run):
+    from mapdag.paper.report import make_report, write_report
+
+    report = make_report(small_study, resamples=0)
+    whole = tmp_path / "whole"
+    write_report(report, whole)
+    assert run("study", "export", small_study, "--out", whole / "rows.csv.gz")[0] == 0
+    assert run("study", "status", whole)[0] == 0
+    rows, summary = (whole / "rows.csv.gz").read_bytes(), (whole / "summary.json").read_text()
+    for cut in range(12, len(rows), 40):  # data of gzip that make no sense
+        (whole / "rows.csv.gz").write_bytes(rows[:cut] + b"\xff\x07" + rows[cut + 2 :])
+        assert run("study", "status", whole)[0] in {0, 2}
+    (whole / "rows.csv.gz").write_bytes(rows)
+    for odd in ("3", "[]", "{}", '"x"', "[" * 100_000):
+        for key in ("searches", "runs", "worker_seconds", "design"):
+            (whole / "summary.json").write_text(summary.replace(f'"{key}": ', f'"{key}": {odd}, "was": ', 1))
+            code, _, told = run("study", "report", whole)
+            assert code in {0, 2}
+            assert "internal error" not in told
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["1e400", "1e500", "2.5"], ["1e-400", "0", "1.5"], ["1e23", "99999999999999991611392", "0.5"],
+        ["0.1", "0.1000000000000000055511151231257827", "0.2"], ["1e-999999999999999999999", "0.5", "0.0"],
+    ],
+)  # fmt: skip
+def test_numbers_that_floats_cannot_tell_apart_stay_apart(cells, tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("a,b\n" + "".join(f"{cell},{i % 2}\n" for i, cell in enumerate(cells * 4)))
+    for data in (md.read(path), md.scan(path, cache=tmp_path / "cache")):
+        assert set(data.levels["a"]) == {cell.removesuffix(".0") for cell in cells}
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+def test_few_bytes_cannot_unpack_to_all_memory(pack, tmp_path, monkeypatch):
+    monkeypatch.setattr("mapdag.unpacking._ENOUGH", 10_000_000)
+    packed = pack(b"a,b\n" + b"x,1\ny,2\n" * 2_500_000)
+    assert len(packed) < 100_000
+    path = tmp_path / "table.csv"
+    path.write_bytes(packed)
+    for read in (md.read, md.check, lambda file: md.read(b"a,b\nx,1\ny,2\n", levels=file)):
+        with pytest.raises(MapdagError, match="more than 200 times its size"):
+            read(path)
+    if pack is gzip.compress:
+        for read in (md.read_network, md.read_graph):
+            with pytest.raises(MapdagError, match="more than 200 times its size"):
+                read(path)
+    whole = pack(b"a,b\n" + b"x,1\ny,2\n" * 1000)  # small tables may be as regular as they like
+    assert md.read(whole).n_rows == 2000
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no devices here")
+def test_devices_are_no_files(run, tmp_path):
+    for read in (md.read, md.check, md.scan, md.read_network, md.read_graph, load_tiers, design_of):
+        with pytest.raises(MapdagError, match="/dev/zero is a device, not a file"):
+            read("/dev/zero")
+    with pytest.raises(MapdagError, match="/dev/zero is a device, not a file"):
+        md.read(b"a,b\nx,1\ny,2\n", levels="/dev/zero")
+    assert run("learn", "/dev/zero")[0] == 2
+    with pytest.raises(MapdagError, match="is empty"):
+        md.read("/dev/null")
+
+
+def test_more_columns_than_a_graph_has_nodes_are_refused():
+    from mapdag.data.source import MAX_COLUMNS
+    from mapdag.graphs.nodes import MAX_NODES
+
+    assert MAX_COLUMNS == MAX_NODES
+    names = [f"c{i}" for i in range(MAX_COLUMNS + 1)]
+    rows = [",".join(names), ",".join("x" for _ in names), ",".join("y" for _ in names)]
+    table = "\n".join([*rows, ""]).encode()
+    with pytest.raises(CapacityError, match="32,769 columns, at most 32,768 are possible: leave some out by drop="):
+        md.read(table)
+    with pytest.raises(CapacityError, match="32,769 columns"):
+        md.check(table)
+    assert md.read(table, drop=names[3:]).names == ("c0", "c1", "c2")
+
+
+@pytest.mark.parametrize("options", [{"separator": math.nan}, {"separator": 3}, {"missing_values": 3}, {"drop": 3}])
+def test_options_of_another_type_are_refused(options):
+    with pytest.raises(ParameterError, match="must be"):
+        md.read(b"a,b\nx,1\ny,2\n", **options)
+
+
+@pytest.mark.parametrize("by_polars", [False, True])
+@pytest.mark.parametrize(
+    "text",
+    [b'a,b\n"x\r\ny",1\r\nz,2\r\n', b"a,b\rx,1\ry,2\r", b"a,b\nx,1\ny,2", b"a,b\n\nx,1\n\ny,2\n\n", b'a\n"x\n"\ny\n'],
+)
+def test_tables_in_zstandard_are_read_as_they_are(text, by_polars, monkeypatch):
+    from mapdag.data import content
+
+    pyarrow = pytest.importorskip("pyarrow")
+    if by_polars:  # where there is no pyarrow
+        monkeypatch.setattr(content, "_unzstd", content._unzstd_by_polars)
+    packed = pyarrow.compress(text, codec="zstd", asbytes=True)
+    assert md.read(packed) == md.read(text)
+    assert md.read(packed).levels == md.read(text).levels
+
+
+def test_few_bytes_of_zstandard_cannot_unpack_to_all_memory(monkeypatch):
+    pyarrow = pytest.importorskip("pyarrow")
+    monkeypatch.setattr("mapdag.unpacking._ENOUGH", 10_000_000)
+    packed = pyarrow.compress(b"a,b\n" + b"x,1\ny,2\n" * 2_500_000, codec="zstd", asbytes=True)
+    with pytest.raises(MapdagError, match="more than 200 times its size"):
+        md.read(packed)
+    for cut in range(5, len(packed), 100):
+        with pytest.raises(MapdagError):
+            md.read(packed[:cut])

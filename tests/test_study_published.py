@@ -11,9 +11,10 @@ import pytest
 
 from mapdag.paper.report import make_report, write_report
 from mapdag.study import RESULTS_VERSION, Row, Store, paper
-from mapdag.study.cells import missing_tasks, same_results
+from mapdag.study.cells import missing_tasks
 from mapdag.study.formats import as_csv
 from mapdag.study.panel import read_panels
+from mapdag.study.records import same_results
 from mapdag.study.store import CHANGED, ROWS, SUMMARY
 from mapdag.study.worker import do_task
 

@@ -179,7 +179,15 @@ def value(rng: random.Random, depth: int = 0) -> object:
 
 def document(rng: random.Random) -> bytes:
     """Make a JSON document, or something like one."""
-    text = json.dumps(value(rng)) if rng.random() < 0.7 else rng.choice(["[" * 5000, '{"a":' * 3000, "9" * 5000])
+    kind = rng.random()
+    if kind < 0.4:
+        text = json.dumps(value(rng))
+    elif kind < 0.8:  # levels, or tiers, that might be meant
+        names = ["x", "y", "1", "2", 1, 2, "", " x", "X", "é", None, True]
+        some = [rng.sample(names, rng.randint(0, 4)) for _ in range(2)]
+        text = json.dumps(rng.choice([{"a": some[0], "b": some[1]}, {"a": ["x", "y"]}, {"b": 2}, {"b": [1, 2]}, some]))
+    else:
+        text = rng.choice(["[" * 5000, '{"a":' * 3000, "9" * 5000])
     data = text.encode("utf-8", "surrogatepass")
     if rng.random() < 0.2:
         data = gzip.compress(data, mtime=0)

@@ -1,15 +1,18 @@
 """Kill first runs at any moment, damage what they leave behind, and see whether the next one recovers by itself.
 
-A copy of the package is made, so that its kernels are compiled anew: ``python tests/fuzz/kills.py --kills 200``.
+A copy of the package is made, so that its kernels are compiled anew: ``python tests/fuzz/kills.py --kills 200``. What
+is killed learns from a table in memory and from one that is packed, runs a study, fills gaps, or serves the explorer.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import random
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -17,21 +20,47 @@ import time
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "src" / "mapdag"
-_EVERY = 20  # kills between two runs that must go well
+_DESIGN = """
+name = "tiny"
+networks = ["asia", "cancer"]
+sizes = ["n=100", "n=200"]
+objectives = ["BIC", "BDeu(1)", "MU(c=1)+BDs(1)"]
+replicates = 2
+test_rows = 100
+"""
+#: What is run; `OUT` is what it writes, whole or not at all.
+COMMANDS = {
+    "learn": ["learn", "table.csv", "--out", "found.bif", "--seed", "1"],
+    "scan": ["learn", "table.csv", "--scan", "--out", "scanned.bif", "--seed", "1"],
+    "study": ["study", "run", "tiny.toml", "--out", "study", "--workers", "2"],
+    "impute": ["impute", "cancer", "gaps.csv", "--out", "filled.csv"],
+    "explore": ["explore", "--network", "asia", "--rows", "200", "--no-browser", "--session", "session.json"],
+}
+OUT = {"learn": "found.bif", "scan": "scanned.bif", "impute": "filled.csv"}
 
 
-def start(folder: Path) -> subprocess.Popen[str]:
+def start(folder: Path, what: str = "learn") -> subprocess.Popen[str]:
     """Start a first run of the copy: it reads, compiles, learns and writes."""
-    command = [sys.executable, "-m", "mapdag", "learn", "table.csv", "--out", "found.bif", "--seed", "1"]
+    command = [sys.executable, "-m", "mapdag", *COMMANDS[what]]
     environment = {**os.environ, "PYTHONPATH": str(folder), "MAPDAG_CACHE": str(folder / "cache")}
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     return subprocess.Popen(command, env=environment, cwd=folder, text=True, **pipes)
 
 
+def prepare(folder: Path, rng: random.Random) -> None:
+    """Copy the package, and write what the commands read."""
+    shutil.copytree(PACKAGE, folder / "mapdag", ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "table.csv").write_text("a,b,c\n" + "x,u,0\ny,v,1\nx,v,0\ny,u,2\n" * 20)
+    (folder / "tiny.toml").write_text(_DESIGN)
+    rows = [rng.choice(["low,True,", "high,,False", ",False,False", "low,True,True"]) for _ in range(50)]
+    (folder / "gaps.csv").write_text("\n".join(["Pollution,Smoker,Cancer", *rows]) + "\n")
+
+
 def damage(folder: Path, rng: random.Random) -> None:
-    """Cut off, empty or garble some of the files that kernels are cached in."""
+    """Cut off, empty or garble some of the files that kernels and scanned tables are cached in."""
     cached = [path for path in folder.rglob("*.nb[ic]") if path.is_file()]
-    for path in rng.sample(cached, min(len(cached), 6)):
+    packed = [path for path in (folder / "cache").rglob("*") if path.is_file()]
+    for path in [*rng.sample(cached, min(len(cached), 6)), *rng.sample(packed, min(len(packed), 2))]:
         data = path.read_bytes()
         cut = rng.randrange(len(data) + 1)
         path.write_bytes(rng.choice([data[:cut], b"", data[:cut] + os.urandom(10), os.urandom(len(data) // 2)]))
@@ -40,16 +69,45 @@ def damage(folder: Path, rng: random.Random) -> None:
         stamp.write_text(stamp.read_text()[: rng.randrange(200)])
 
 
-def finished(folder: Path, expected: str | None) -> str:
-    """Let two runs go on to their end, side by side; return the network that they write, always the same."""
-    both = [start(folder), start(folder)]
-    for process in both:
-        _, told = process.communicate(timeout=900)
-        assert process.returncode == 0, told
-        assert "Traceback" not in told, told
-    found = (folder / "found.bif").read_text()
-    assert expected in {None, found}
-    return found
+def finished(folder: Path, expected: dict[str, str]) -> None:
+    """Let runs go on to their end, two of the first side by side; what they write is always the same."""
+    for whats in (["learn", "learn"], ["scan", "impute"], ["study"]):
+        for process in [start(folder, what) for what in whats]:
+            _, told = process.communicate(timeout=900)
+            assert process.returncode == 0, told
+            assert "Traceback" not in told, told
+        for what in whats:
+            if what in OUT:
+                found = (folder / OUT[what]).read_text()
+                assert expected.setdefault(what, found) == found
+    with sqlite3.connect(folder / "study" / "results.sqlite") as db:
+        (cells,) = db.execute("SELECT count(*) FROM results").fetchone()
+    db.close()
+    assert cells == 24
+
+
+def check(folder: Path, expected: dict[str, str]) -> None:
+    """See that whatever a killed run has written is there in full, or not at all."""
+    for what, name in OUT.items():
+        path = folder / name
+        if path.exists() and what in expected:
+            assert path.read_text() == expected[what], name
+    session = folder / "session.json"
+    if session.exists() and session.read_text():
+        json.loads(session.read_text())
+
+
+def kill(folder: Path, what: str, after: float, how: signal.Signals) -> bool:
+    """Start something, and end it after some seconds; tells whether it left a traceback."""
+    process = start(folder, what)
+    time.sleep(after)
+    process.send_signal(how)
+    try:
+        _, told = process.communicate(timeout=900)  # what was found until Ctrl-C is written, by kernels to be compiled
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise AssertionError(f"{what} goes on after {how.name}") from None
+    return "Traceback" in told and "runpy" not in told  # before our first line, nobody can help
 
 
 def main() -> None:
@@ -57,25 +115,37 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=40)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--every", type=int, default=20, help="kills between two runs that must go well")
+    parser.add_argument("--report", default=None, help="add what became of them to this file")
     options = parser.parse_args()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background, shells have it ignored
     rng = random.Random(options.seed)
     with tempfile.TemporaryDirectory(prefix="mapdag-kills-") as name:
         folder = Path(name)
-        shutil.copytree(PACKAGE, folder / "mapdag", ignore=shutil.ignore_patterns("__pycache__"))
-        (folder / "table.csv").write_text("a,b,c\n" + "x,u,0\ny,v,1\nx,v,0\ny,u,2\n" * 20)
-        expected, tracebacks = None, 0
-        for kill in range(options.kills):
-            process = start(folder)
-            time.sleep(rng.uniform(0.05, 8.0))
-            process.send_signal(rng.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT]))
-            _, told = process.communicate(timeout=900)
-            tracebacks += "Traceback" in told and "runpy" not in told  # before our first line, nobody can help
-            if kill % _EVERY == _EVERY - 1:
-                expected = finished(folder, expected)
+        prepare(folder, rng)
+        expected: dict[str, str] = {}
+        tracebacks, signals = 0, [signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT]
+        for number in range(options.kills):
+            what = rng.choice(["learn", "learn", "scan", "study", "impute", "explore"])
+            tracebacks += kill(folder, what, rng.uniform(0.05, 8.0), rng.choice(signals))
+            check(folder, expected)
+            if expected and rng.random() < 0.5:  # so that the next one has something to write
+                (folder / OUT[rng.choice(list(OUT))]).unlink(missing_ok=True)
+            if rng.random() < 0.1:
+                shutil.rmtree(folder / "study", ignore_errors=True)
+            if number % 10 == 9:
+                print(f"{number + 1} kills", flush=True)  # noqa: T201
+            if number % options.every == options.every - 1:
+                finished(folder, expected)
                 damage(folder, rng)
-                print(f"{kill + 1} kills, {tracebacks} tracebacks; recovered", flush=True)  # noqa: T201
+                print(f"{number + 1} kills, {tracebacks} tracebacks; recovered", flush=True)  # noqa: T201
         left = [path.name for path in folder.glob(".*.tmp")]
-        print(f"{options.kills} kills, {tracebacks} tracebacks, {len(left)} files left behind")  # noqa: T201
+        told = f"{options.kills} kills, {tracebacks} tracebacks, {len(left)} files left behind"
+        print(told)  # noqa: T201
+        if options.report:
+            with Path(options.report).open("a", encoding="utf-8") as file:
+                file.write(f"\n`tests/fuzz/kills.py --kills {options.kills}`: {told}.\n")
+        sys.exit(1 if tracebacks else 0)
 
 
 if __name__ == "__main__":

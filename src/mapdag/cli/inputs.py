@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import mapdag as md
 from mapdag.errors import FormatError, MapdagError
+from mapdag.unpacking import check_no_device
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,6 +77,7 @@ def load_tiers(path: str | None) -> list[list[str]]:
 
 
 def _text(path: str) -> str:
+    check_no_device(path)
     try:
         return Path(path).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:

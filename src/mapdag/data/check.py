@@ -18,7 +18,7 @@ from mapdag.data.preparation import declared_in
 from mapdag.data.problems import unknown_names
 from mapdag.data.proposal import code_for, command_for, options_for, repaired
 from mapdag.data.rows import read_weights
-from mapdag.data.source import Source, names_in, open_source
+from mapdag.data.source import Source, check_width, names_in, open_source
 from mapdag.errors import DataError
 from mapdag.tables import Column, Table, Tabular, paragraphs
 from mapdag.wording import plural
@@ -216,12 +216,14 @@ def check(
     given |= {"missing_values": _texts(missing_values), "separator": separator, "encoding": encoding}
     packed = open_packed([table] if scan else table, separator, encoding)
     source = open_source(table, separator, encoding) if packed is None else packed
-    unknown = [name for name in dropped if name not in source.names]
+    left_out = set(dropped)
+    unknown = sorted(left_out.difference(source.names))
     if unknown:
         raise unknown_names(unknown, source.names, "drop")
-    kept = [position for position, name in enumerate(source.names) if name not in dropped]
+    kept = [position for position, name in enumerate(source.names) if name not in left_out]
     if not kept:
         raise DataError(f"no columns are left of {source.called}")
+    check_width(source, len(kept))
     names = [source.names[position] for position in kept]
     options = ReadOptions(
         declared=declared_in(levels, None, names),

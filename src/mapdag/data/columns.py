@@ -37,6 +37,7 @@ _DENSE = 2**16
 
 #: Where to look for the distinct values first: as a rule, few rows show all of them.
 _FIRST = 2_000
+_SHORT = 200  # rows of a column that is read without polars
 
 
 @dataclass(eq=False)
@@ -348,10 +349,19 @@ def _whole(floats: pl.Series) -> bool:
     return bool((floats.drop_nulls() == floats.drop_nulls().floor()).all())
 
 
+def _from_few(name: str, cells: Sequence[str | None]) -> Column:
+    """Make a column from few cells: a table may have very many such columns, and each call of polars takes its time."""
+    places: dict[str | None, int] = {}
+    codes = np.array([places.setdefault(cell, len(places)) for cell in cells], dtype=np.uint32)
+    return Column(name, "text", codes, texts=list(places) or [None])
+
+
 def _from_pool(name: str, series: pl.Series, *, own: bool) -> Column:
     """Read the codes of a Categorical, made anew if its pool is not its own."""
     import polars as pl
 
+    if len(series) <= _SHORT:
+        return _from_few(name, series.to_list() if series.dtype == pl.String else series.cast(pl.String).to_list())
     if not own:
         series = series.cast(pl.String).cast(own_categorical())
     physical = series.to_physical()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import io
 import lzma
 import mmap
@@ -18,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mapdag.errors import DataError
+from mapdag.unpacking import BZIP, GZIP, XZ, check_no_device, unpacked
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,12 +29,10 @@ _CHUNK = 2**20  # bytes that stay in the processor's cache
 _PARQUET, _FEATHER_1, _IPC_FILE, _IPC_STREAM = b"PAR1", b"FEA1", b"ARROW1\0\0", b"\xff\xff\xff\xff"
 _COLUMNAR_SUFFIXES = {".parquet", ".pq", ".arrow", ".arrows", ".feather", ".ipc"}
 
-#: How compressed files start.
-GZIP, XZ, ZSTD = b"\x1f\x8b", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd"
-BZIP = tuple(b"BZh%d1AY&SY" % level for level in range(1, 10))
+#: How compressed files start, besides those in `mapdag.unpacking`.
+ZSTD = b"\x28\xb5\x2f\xfd"
 #: What decompressing raises where a file is cut off or damaged.
 DAMAGED = (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error)
-_DECOMPRESS = (((GZIP,), gzip.decompress), (BZIP, bz2.decompress), ((XZ,), lzma.decompress))
 
 #: What people try to read that is no table we know.
 _FOREIGN = {
@@ -181,6 +178,7 @@ def as_bytes(data: Any, name: str) -> bytes:
 
 def located(source: str | os.PathLike[str]) -> Path:
     """Return the path of a file; text that the locale's encoding lacks is in UTF-8, as names of files mostly are."""
+    check_no_device(source)
     path = Path(source)
     try:
         with suppress(RuntimeError):  # a name may begin with "~" and not mean anybody's home
@@ -197,6 +195,7 @@ def located(source: str | os.PathLike[str]) -> Path:
 
 def is_pipe(source: str | os.PathLike[str]) -> bool:
     """Tell whether a path is that of something that can be read only once."""
+    check_no_device(source)
     try:
         mode = Path(source).stat().st_mode
     except (OSError, ValueError):
@@ -237,9 +236,8 @@ def _open_path(source: str | os.PathLike[str]) -> Content:
 
 def _decompressed(content: Content) -> Content:
     try:
-        for magic, decompress in _DECOMPRESS:
-            if content.head.startswith(magic):
-                return Content.of(content.name, decompress(content.load()))
+        if content.head.startswith((GZIP, XZ, *BZIP)):
+            return Content.of(content.name, unpacked(content.load(), content.name))
     except DAMAGED as error:
         raise DataError(f"{content.name}: cannot be decompressed: {error}") from error
     return Content.of(content.name, _unzstd(content)) if content.head.startswith(ZSTD) else content
@@ -254,13 +252,23 @@ def failures() -> tuple[type[BaseException], ...]:
 
 
 def _unzstd(content: Content) -> bytes:
-    """Let polars decompress: it reads the file as one column of whole lines."""
+    """Let pyarrow decompress, or polars where there is none: as lines of a text that has a mark at the end of none."""
+    try:
+        import pyarrow as pa
+    except ImportError:
+        return _unzstd_by_polars(content)
+    try:
+        return unpacked(content.load(), content.name, lambda source: pa.input_stream(source, compression="zstd"))
+    except DAMAGED as error:
+        raise DataError(f"{content.name}: cannot be decompressed: {error}") from error
+
+
+def _unzstd_by_polars(content: Content) -> bytes:
     import polars as pl
 
+    how: dict[str, Any] = {"has_header": False, "separator": "\x1f", "quote_char": None, "eol_char": "\x1e"}
     try:
-        lines = pl.read_csv(
-            content.load(), has_header=False, separator="\x1f", quote_char=None, schema={"line": pl.String}
-        )
+        lines = pl.read_csv(content.load(), schema={"line": pl.String}, **how)
     except failures() as error:
         raise DataError(f"{content.name}: cannot be decompressed, or is not UTF-8 text: {error}") from error
-    return "\n".join(lines.to_series().fill_null("")).encode() + b"\n"
+    return "\x1e".join(lines.to_series().fill_null("")).encode()

@@ -41,6 +41,7 @@ _INTEGER = re.compile(r"0|-?[1-9]\d{0,7}", re.ASCII)
 #: A column with more distinct labels than this in the sample is read as plain strings: pools are for few strings.
 _MANY = 256
 
+_BLANK_LINES = re.compile(rb"(?:\r*\n)*")  # a carriage return alone is no line end
 _BLOCK = 2**22
 _TAIL = 2**16
 
@@ -149,7 +150,7 @@ def _without_blank_start(content: Content, dialect: Dialect) -> tuple[Dialect, i
         if len(start) < size:
             break
         size *= 2
-    blank = start[: len(start) - len(start.lstrip(b"\r\n"))]
+    blank = _BLANK_LINES.match(start)[0]  # type: ignore[index]  # it matches nothing, too
     lines = blank.count(b"\n")
     return replace(dialect, lines=dialect.lines + lines, start=dialect.start + len(blank)), lines
 

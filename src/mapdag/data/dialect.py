@@ -124,9 +124,13 @@ def is_utf8(head: bytes, *, whole: bool) -> bool:
     return True
 
 
+def _is_separator(given: object) -> bool:
+    return isinstance(given, str) and len(given) == 1 and given.isascii() and given not in '"\r\n'
+
+
 def find_dialect(content: Content, separator: str | None) -> Dialect:
     """Find out the dialect of a UTF-8 text table."""
-    if separator is not None and (len(separator) != 1 or separator in '"\r\n' or not separator.isascii()):
+    if separator is not None and not _is_separator(separator):
         raise ParameterError(f"separator must be one ASCII character other than a quote, got {separator!r}")
     head = content.head
     if not head:

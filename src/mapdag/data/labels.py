@@ -10,7 +10,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -143,7 +143,18 @@ def _written(number: str) -> str:
     if _INTEGER.fullmatch(number):
         return "0" if number == "-0" else number.removeprefix("+")
     whole = _WHOLE.fullmatch(number)
-    return _written(whole[1]) if whole else text_of(float(number))
+    if whole:
+        return _written(whole[1])
+    text = text_of(float(number))
+    return text if _is_exactly(number, text) else number
+
+
+def _is_exactly(number: str, text: str) -> bool:
+    """Tell whether a float's text is the number that was written: it may have had more digits, or be beyond floats."""
+    try:
+        return Decimal(number) == Decimal(text)
+    except InvalidOperation:  # exponents beyond a billion billion
+        return False
 
 
 def tidied(labels: Sequence[str | None]) -> list[str | None]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from mapdag.data.labels import MISSING, Matcher, spelling, text_of, tidied
+from mapdag.errors import ParameterError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -75,6 +76,8 @@ class ReadOptions:
 
 def texts_for_missing(values: str | Iterable[Any]) -> frozenset[str]:
     """Understand the option `missing_values`."""
+    if not isinstance(values, Iterable):
+        raise ParameterError(f"missing_values must be a text or a list of values, got {values!r:.80}")
     return frozenset(text_of(value) for value in ([values] if isinstance(values, str) else values))
 
 

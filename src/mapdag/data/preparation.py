@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +15,7 @@ import numpy as np
 
 from mapdag.data.codings import interval_levels
 from mapdag.data.columns import Column
-from mapdag.data.content import DAMAGED, GZIP, located
+from mapdag.data.content import DAMAGED, located
 from mapdag.data.dataset import Dataset
 from mapdag.data.discretization import Discretizer, cut
 from mapdag.data.labels import MAX_LEVELS, code_dtype, declared_levels
@@ -29,6 +28,7 @@ from mapdag.data.source import chosen_columns, names_in, open_source
 from mapdag.data.survey import count_column, may_have_counts
 from mapdag.errors import DataError, ParameterError, Setting
 from mapdag.notices import warn
+from mapdag.unpacking import unpacked
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -191,8 +191,7 @@ def _from_json(path: str | os.PathLike[str]) -> Any:
     except (OSError, ValueError) as error:  # a path with a null character is a ValueError
         raise DataError(f"levels: {os.fspath(path)}: {getattr(error, 'strerror', None) or error}") from error
     try:
-        if content.startswith(GZIP):
-            content = gzip.decompress(content)
+        content = unpacked(content, f"levels: {os.fspath(path)}")
     except DAMAGED as error:
         raise DataError(f"levels: {os.fspath(path)}: cannot be decompressed: {error}") from error
     try:

@@ -21,7 +21,7 @@ from mapdag.data.content import HEAD, Content, failures, open_content
 from mapdag.data.dataset import Dataset
 from mapdag.data.panics import without_reports
 from mapdag.data.problems import Problems, listed, unknown_names
-from mapdag.errors import DataError, ParameterError
+from mapdag.errors import CapacityError, DataError, ParameterError
 from mapdag.notices import warn
 
 if TYPE_CHECKING:
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
     from mapdag.data.meanings import ReadOptions
     from mapdag.data.rows import Recount
+
+#: As many as a graph has nodes.
+MAX_COLUMNS = 2**15
 
 _POLARS_WROTE = (b"Polars", b"_PL_CATEGORICAL")
 
@@ -84,6 +87,14 @@ def names_in(drop: str | Iterable[str]) -> list[str]:
     return [drop] if isinstance(drop, str) else [str(name) for name in drop]
 
 
+def check_width(source: Source, columns: int) -> None:
+    """Refuse more columns than a graph has nodes."""
+    if columns > MAX_COLUMNS:
+        raise CapacityError(
+            f"{source.called} has {columns:,} columns, at most {MAX_COLUMNS:,} are possible: leave some out by drop="
+        )
+
+
 def chosen_columns(
     source: Source, dropped: Sequence[str], weights: Any = None, problems: Problems | None = None
 ) -> dict[str, int]:
@@ -91,7 +102,8 @@ def chosen_columns(
 
     Columns without a name are left out and noted, or an error if there is nowhere to note them.
     """
-    unknown = [name for name in dropped if name not in source.names]
+    names = set(source.names)
+    unknown = [name for name in dropped if name not in names]
     if unknown:
         raise unknown_names(unknown, source.names, "drop")
     if isinstance(weights, str):
@@ -114,6 +126,7 @@ def chosen_columns(
         )
     if not kept:
         raise DataError(f"no columns are left of {source.called}")
+    check_width(source, len(kept))
     return {source.names[position]: position for position in kept}
 
 

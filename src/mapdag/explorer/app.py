@@ -81,7 +81,7 @@ class Application:
             "data": self.tables,
             "session": self.session,
         }
-        return Starlette(
+        found = Starlette(
             routes=[
                 Route("/", self._answered(self.page), methods=["GET"]),
                 Route("/assets/{name}", self._answered(self.asset), methods=["GET"]),
@@ -90,6 +90,8 @@ class Application:
                 *(Route(f"/api/{name}", self._answered(answer), methods=["POST"]) for name, answer in posts.items()),
             ]
         )
+        found.router.redirect_slashes = False  # an address has one spelling
+        return found
 
     # Pages and files -------------------------------------------------------------------------------------------
 

@@ -61,7 +61,7 @@ def export(job: Job, table: Table, settings: Settings, arcs: Sequence[Arc], form
     time_limit : float
         Seconds that learning it again may take.
     """
-    if form not in FORMATS:
+    if not isinstance(form, str) or form not in FORMATS:
         raise ParameterError(f"format must be one of {', '.join(FORMATS)}, got {str(form)[:80]!r}")
     ending, kind, again, write = FORMATS[form]
     with heard():

@@ -29,6 +29,7 @@ _POLICY = (
     "connect-src 'self'; base-uri 'none'; form-action 'none'"
 )
 _LONGEST = 16_384  # letters of a path with its query
+_DIGITS = 20  # of the length of a body
 
 
 class Refused(Exception):  # noqa: N818 - what is said to a client
@@ -101,7 +102,7 @@ class Guard:
         if headers.get(b"sec-fetch-site", b"none") == b"cross-site" and scope["path"].startswith("/api/"):
             raise Refused(403, "a page from elsewhere may not ask here")
         length = headers.get(b"content-length")
-        if length is not None and (not length.isdigit() or int(length) > self._body):
+        if length is not None and (not length.isdigit() or len(length) > _DIGITS or int(length) > self._body):
             raise Refused(413, f"more than {self._body:,} bytes: start the explorer with a higher --max-body")
         if scope["path"].startswith("/api/") and not self._knows(headers.get(HEADER, b"").decode("latin-1")):
             raise Refused(403, "the token is missing or wrong: open the address that was printed")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mapdag.explorer.library import Source
     from mapdag.explorer.settings import Arc, Settings
 
-_END = "MAPDAG"  # ends a text within a command
+_END = "MAPDAG"  # ends a text within a command, unless it has such a line itself
 
 
 def command_lines(source: Source, settings: Settings, search: str) -> str:
@@ -32,7 +32,8 @@ def command_lines(source: Source, settings: Settings, search: str) -> str:
     """
     lines, flags = [], []
     for flag, name, content in _files(source, settings):
-        lines += [f"cat > {name} <<'{_END}'", content.rstrip("\n"), _END]
+        end = _end_of(content)
+        lines += [f"cat > {name} <<'{end}'", content.rstrip("\n"), end]
         flags.append(f"{flag} {name}")
     file = _file(source)
     if source.network is not None:
@@ -45,6 +46,16 @@ def command_lines(source: Source, settings: Settings, search: str) -> str:
     flags += [f"--{name.replace('_', '-')} {value}" for name, value in _options(settings, search).items()]
     lines.append(" \\\n  ".join([f"mapdag learn {_argument(file)}", *flags]))
     return "\n".join(lines) + "\n"
+
+
+def _end_of(content: str) -> str:
+    """Return a line that ends a text, and is not within it: what comes after would be run."""
+    number, lines = 1, set(content.split("\n"))
+    end = _END
+    while end in lines:
+        number += 1
+        end = f"{_END}{number}"
+    return end
 
 
 def python_lines(source: Source, settings: Settings, search: str) -> str:

@@ -9,11 +9,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mapdag.data import as_dataset
+from mapdag.data import ReadingOptions, as_dataset
 from mapdag.errors import FileError, FormatError, MapdagError, ParameterError
 from mapdag.explorer.library import Source, fingerprint_of
 from mapdag.io import check_writable
 from mapdag.io.files import write_text
+from mapdag.unpacking import check_no_device
 
 if TYPE_CHECKING:
     from mapdag.explorer.library import Library, Table
@@ -35,6 +36,7 @@ class Session:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self._lock = threading.Lock()
+        check_no_device(self.path)
         check_writable(self.path)
         self.read()
 
@@ -92,6 +94,9 @@ def reopen(state: Mapping[str, Any], library: Library) -> Table | None:
     path, options = source.get("path"), source.get("options")
     if not isinstance(path, str) or not isinstance(options, Mapping):
         return None
+    unknown = [name for name in options if name not in ReadingOptions.__annotations__]
+    if unknown:
+        raise ParameterError(f"the session reads its table with {unknown[0]!r:.80}, which is no option")
     try:
         data = as_dataset(path, **options)
     except MapdagError as error:

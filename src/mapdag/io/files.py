@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import IO
 
 from mapdag.errors import FileError, FormatError, ParameterError
+from mapdag.unpacking import GZIP, check_no_device, unpacked
 
-_GZIP = b"\x1f\x8b"
 _FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
 _OS_ERROR = re.compile(r"\(os error (\d+)\)")
 
@@ -28,6 +28,7 @@ _OS_ERROR = re.compile(r"\(os error (\d+)\)")
 def read_text(path: str | os.PathLike[str]) -> str:
     """Return the text of a file, decompressed if it is gzipped."""
     file = _expanded(path)
+    check_no_device(file)
     try:
         content = file.read_bytes()
     except IsADirectoryError:
@@ -41,9 +42,9 @@ def read_text(path: str | os.PathLike[str]) -> str:
 
 def decode(content: bytes, source: str) -> str:
     """Return bytes as text, decompressed if they are gzipped; text is UTF-8."""
-    if content.startswith(_GZIP):
+    if content.startswith(GZIP):
         try:
-            content = gzip.decompress(content)
+            content = unpacked(content, source)
         except (OSError, EOFError, zlib.error) as error:
             raise FormatError(f"cannot be decompressed, it seems to be damaged or cut off: {error}", source) from error
     if not content.strip():

@@ -15,8 +15,9 @@ from mapdag.study.averages import AverageTable, render_table
 from mapdag.study.formats import SUFFIXES, check_format
 from mapdag.study.pairings import compare_all, render_pairings
 from mapdag.study.panel import METRICS, Panel, read_panels
+from mapdag.study.records import PARTS
 from mapdag.study.statistics import Ranks, rank
-from mapdag.study.store import PARTS, Store
+from mapdag.study.store import Store
 
 if TYPE_CHECKING:
     from mapdag.study.pairings import Pairing

@@ -6,10 +6,9 @@ A `Row` is what is known of a cell afterwards.
 from __future__ import annotations
 
 import itertools
-import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, fields, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from mapdag.study.design import Columns, Design, Search, network_name
 
@@ -111,26 +110,6 @@ FIELDS = tuple(field.name for field in fields(Row))
 COSTS = ("families", "seconds")
 
 _CLOSE = 1e-9  # relative: log-likelihoods from two machines that are the same but for rounding
-
-
-def row_from_text(fields: Mapping[str, str]) -> Row:
-    """Read a row that was written as text."""
-    kinds: dict[str, Any] = {"str": str, "int": int, "float": float, "float | None": float}
-    values = {
-        name: kinds[str(Row.__annotations__[name])](fields[name]) for name in FIELDS if fields[name] or name != "alpha"
-    }
-    return Row(**{"alpha": None, **values})
-
-
-def same_results(a: Row, b: Row) -> bool:
-    """Whether two rows say the same, costs and the last digits of log-likelihoods aside."""
-    for name in FIELDS:
-        x, y = getattr(a, name), getattr(b, name)
-        if name in COSTS or x == y:
-            continue
-        if not (isinstance(x, float) and isinstance(y, float) and math.isclose(x, y, rel_tol=_CLOSE)):
-            return False
-    return True
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,12 @@ from typing import Any, Literal, get_args
 from mapdag.checks import check_whole
 from mapdag.errors import FileError, FormatError, ParameterError
 from mapdag.study.goals import canonical
+from mapdag.unpacking import check_no_device
 
 Columns = Literal["file", "shuffled"]
 
 _DIGITS = 15  # of a number of rows
+_MOST = 10_000  # networks, sizes, objectives and arms
 _FEW = 3  # networks, sizes and replicates of a shortened design
 
 
@@ -133,6 +135,9 @@ class Design:
     test_rows: int = 10_000
 
     def __post_init__(self) -> None:
+        for what in ("networks", "sizes", "objectives", "arms"):
+            if len(getattr(self, what)) > _MOST:
+                raise ParameterError(f"{what} must be at most {_MOST:,}, got {len(getattr(self, what)):,}")
         object.__setattr__(self, "sizes", tuple(size_key(size) for size in self.sizes))
         object.__setattr__(self, "objectives", tuple(canonical(each) for each in self.objectives))
         for what in ("networks", "sizes", "objectives", "arms"):
@@ -215,15 +220,16 @@ class Design:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Design:
         """Read what `as_dict` wrote."""
-        changed: dict[str, Any] = {
-            key: tuple(value) if isinstance(value, list | tuple) else value for key, value in values.items()
-        }
-        arms = []
-        for arm in values["arms"]:
-            search = {**arm["search"], "options": tuple(map(tuple, arm["search"]["options"]))}
-            arms.append(Arm(arm["columns"], Search(**search), tuple(arm.get("objectives", ()))))
-        changed["arms"] = tuple(arms)
-        return cls(**changed)
+        try:
+            arms = []
+            for arm in values["arms"]:
+                search = arm["search"]
+                given = {"label": search["label"], "search": search["name"], **dict(search["options"])}
+                arms.append(_arm({"columns": arm["columns"], "search": given, "objectives": arm.get("objectives", ())}))
+            found = design_from({key: value for key, value in values.items() if key != "arms"})
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise FormatError(f"not a design as studies keep it: {error!r:.200}", "design") from None
+        return replace(found, arms=tuple(arms))
 
 
 def network_name(source: str) -> str:
@@ -308,6 +314,7 @@ def read_design(source: str | Path | Design, *, seed: int | None = None) -> Desi
 
 
 def _from_toml(path: Path) -> Design:
+    check_no_device(path)
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, ValueError) as error:

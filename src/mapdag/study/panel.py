@@ -109,11 +109,14 @@ class Panel:
         networks = _axis((row.network for row in mine), map(network_name, design.networks) if design else ())
         sizes = _axis((row.size for row in mine), design.sizes if design else ())
         objectives = _axis((row.objective for row in mine), design.every_objective if design else ())
-        shape = (len(networks), len(sizes), max(row.replicate for row in mine), len(objectives))
-        places = [{key: i for i, key in enumerate(axis)} for axis in (networks, sizes, objectives)]
+        replicates = sorted({row.replicate for row in mine})
+        axes: tuple[Sequence[str | int], ...] = (networks, sizes, replicates, objectives)
+        shape = tuple(map(len, axes))
+        places = [{key: i for i, key in enumerate(axis)} for axis in axes]
         values = {name: np.full(shape, np.nan) for name in METRICS}
         for row in mine:
-            place = (places[0][row.network], places[1][row.size], row.replicate - 1, places[2][row.objective])
+            keys: tuple[str | int, ...] = (row.network, row.size, row.replicate, row.objective)
+            place = tuple(known[key] for known, key in zip(places, keys, strict=True))
             for name, metric in METRICS.items():
                 values[name][place] = metric.of(row)
         return cls(columns, search, networks, sizes, objectives, {row.network: row.true_arcs for row in mine}, values)

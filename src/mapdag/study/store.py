@@ -10,6 +10,7 @@ import csv
 import gzip
 import json
 import sqlite3
+import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import astuple
@@ -18,8 +19,20 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from mapdag.errors import FileError, StudyError
-from mapdag.study.cells import FIELDS, Cell, Row, row_from_text, same_results
+from mapdag.study.cells import FIELDS, Cell, Row
 from mapdag.study.design import Design
+from mapdag.study.records import (
+    PARTS,
+    RUN,
+    WORK,
+    Damaged,
+    as_row,
+    check_values,
+    mapping_from,
+    meta_from,
+    row_from_text,
+    same_results,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -36,7 +49,6 @@ ROWS, SUMMARY = "rows.csv.gz", "summary.json"  # results as they are published
 
 _KEY = FIELDS[: len(Cell._fields)]
 _TYPES = {"str": "TEXT", "int": "INTEGER", "float": "REAL", "float | None": "REAL"}
-PARTS = ("sampling", "learning", "judging", "cpu")  # of the seconds of a task
 
 
 def _schema() -> str:
@@ -81,7 +93,7 @@ class Store:
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
             self._db.executescript(f"BEGIN IMMEDIATE; {_schema()} COMMIT;")
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # whose messages name tables as a damaged file has them
             raise FileError(f"{self.path}: {error}") from None
         if published:
             self._read_published()
@@ -97,8 +109,15 @@ class Store:
             spent = [summary["worker_seconds"][part] for part in PARTS]  # of all tasks together
             last = summary["runs"][-1]["id"] if summary["runs"] else 0
             self._take_over(searches, summary["runs"], [(last, "", "", 0, "", *spent, 0, 0)])
-        except (OSError, EOFError, KeyError, TypeError, ValueError) as error:
-            raise FileError(f"{self.path.parent}: {ROWS} and {SUMMARY} cannot be read: {error!r}") from None
+            self._checked_all()
+        except (OSError, EOFError, zlib.error, csv.Error, RecursionError, sqlite3.Error) as error:
+            raise FileError(f"{self.path.parent}: {ROWS} and {SUMMARY} cannot be read: {error}") from None
+        except (AttributeError, KeyError, LookupError, OverflowError, TypeError, ValueError) as error:
+            raise FileError(f"{self.path.parent}: {ROWS} or {SUMMARY} is damaged: {error!r:.200}") from None
+
+    def _checked_all(self) -> None:
+        """Look at everything once, where it comes from texts."""
+        _ = self.meta, self.searches, self.runs, self.work
 
     def __enter__(self) -> Self:
         return self
@@ -108,7 +127,7 @@ class Store:
             self.close()
         except sqlite3.Error as failed:
             error = error or failed
-        if isinstance(error, sqlite3.Error):  # damaged, locked, or no space left
+        if isinstance(error, (sqlite3.Error, Damaged)):  # damaged, locked, or no space left
             raise FileError(
                 f"{self.path}: {error}; a copy of it, or another directory, would help if it is damaged"
             ) from error
@@ -152,7 +171,7 @@ class Store:
     @property
     def meta(self) -> dict[str, Any]:
         """What is known of the study as a whole: its identity, and the design that it was last run with."""
-        return {key: json.loads(value) for key, value in self._db.execute("SELECT key, value FROM meta")}
+        return meta_from(self._db.execute("SELECT key, value FROM meta"))
 
     @property
     def design(self) -> Design | None:
@@ -227,7 +246,11 @@ class Store:
     def searches(self) -> dict[str, tuple[str, dict[str, Any]]]:
         """The library's name and the options of each search, by label."""
         rows = self._db.execute("SELECT label, name, options FROM searches ORDER BY label")
-        return {label: (name, json.loads(options)) for label, name, options in rows}
+        found = {}
+        for label, name, options in rows:
+            check_values((label, name), {"label of a search": (str,), "name of a search": (str,)})
+            found[label] = name, mapping_from(f"options of the search {label!r}", options)
+        return found
 
     def cells(self) -> set[Cell]:
         """All cells that are done."""
@@ -244,7 +267,7 @@ class Store:
         """All rows, in the order of their cells."""
         query = f"SELECT {', '.join(FIELDS)} FROM results ORDER BY {', '.join(_KEY)}"  # noqa: S608
         for values in self._db.execute(query):
-            yield Row(**dict(zip(FIELDS, values, strict=True)))
+            yield as_row(values)
 
     def begin_run(self, *, started: str, machine: str, versions: Mapping[str, str], workers: int) -> int:
         """Note that a run begins; returns its number."""
@@ -263,9 +286,12 @@ class Store:
     @property
     def runs(self) -> list[dict[str, Any]]:
         """Every run so far."""
-        names = ("id", "started", "machine", "versions", "workers", "seconds", "cells")
-        found = [dict(zip(names, row, strict=True)) for row in self._db.execute("SELECT * FROM runs ORDER BY id")]
-        return [{**run, "versions": json.loads(run["versions"])} for run in found]
+        found = []
+        for values in self._db.execute(f"SELECT {', '.join(RUN)} FROM runs ORDER BY id"):  # noqa: S608 - our own names
+            check_values(values, RUN)
+            run = dict(zip(RUN, values, strict=True))
+            found.append({**run, "versions": mapping_from("versions", run["versions"])})
+        return found
 
     def log_work(self, run: int, sample: tuple[str, str, int, str], work: Work) -> None:
         """Note where the time of a task went."""
@@ -274,7 +300,11 @@ class Store:
     @property
     def work(self) -> list[tuple[Any, ...]]:
         """Where the time of every task went: run, sample, columns, seconds of each part, families, cells."""
-        return self._db.execute("SELECT * FROM work ORDER BY run, network, size, replicate, columns").fetchall()
+        query = f"SELECT {', '.join(WORK)} FROM work ORDER BY run, network, size, replicate, columns"  # noqa: S608
+        found = self._db.execute(query).fetchall()
+        for values in found:
+            check_values(values, WORK)
+        return found
 
     def merge(self, other: Store, *, fresh: bool = False) -> int:
         """Take over the results of another store of the same study; returns how many cells are new.

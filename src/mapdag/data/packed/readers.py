@@ -199,7 +199,10 @@ class ColumnarReader(FrameReader):
         return float(facts["end"] / max(self._n_rows, 1))
 
     def _declared(self, seen: pl.DataFrame) -> dict[str, list[str]]:
-        return levels_in_file(self._content, seen)
+        try:
+            return levels_in_file(self._content, seen)
+        except failures() as error:  # what polars overlooks, pyarrow may not
+            raise DataError(f"{self.called}: cannot be read as {self.kind}: {error}") from error
 
 
 def open_reader(path: Path, separator: str | None, encoding: str | None, tried: str | None = None) -> Reader:

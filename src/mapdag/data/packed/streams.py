@@ -11,9 +11,10 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from mapdag.data.content import BZIP, DAMAGED, GZIP, HEAD, XZ, ZSTD, Content, is_columnar, open_content, shown
+from mapdag.data.content import DAMAGED, HEAD, ZSTD, Content, is_columnar, open_content, shown
 from mapdag.data.dialect import with_newlines
 from mapdag.errors import DataError
+from mapdag.unpacking import BZIP, GZIP, XZ
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -225,9 +225,10 @@ def _without_quoted(text: bytes, separator: str) -> bytes:
     quote = data == ord('"')
     border = (data == ord(separator)) | (data == ord("\n")) | (data == ord("\r")) | quote
     places = np.flatnonzero(quote)
-    before = (places == 0) | border[places - 1]
-    after = (places == len(data) - 1) | border[np.minimum(places + 1, len(data) - 1)]
-    if np.all(before | after):  # each one opens, closes, or is one of two: those before a line end count
+    opening, closing = places[::2], places[1::2]
+    before = (opening == 0) | border[opening - 1]
+    after = (closing == len(data) - 1) | border[np.minimum(closing + 1, len(data) - 1)]
+    if before.all() and after.all():  # in turns, each opens, closes, or is one of two: those before a line end count
         inside = (np.cumsum(quote, dtype=np.uint32) & 1).astype(bool)
         masked = data.copy()
         masked[inside & (data == ord("\n"))] = ord(" ")

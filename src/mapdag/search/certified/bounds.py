@@ -92,8 +92,8 @@ def choose_in_order(order: Ints, starts: Ints, sets: Words) -> Ints:
 
 
 @inner
-def _move_best(at: int, order: Ints, families: Families, found: Ints) -> float:
-    """Move the node at some place of an order to where it gains most; returns what that gains."""
+def _move_best(at: int, order: Ints, families: Families, found: Ints, least: float) -> float:
+    """Move the node at some place of an order to where it gains most, and more than `least`; returns what it gains."""
     starts, sets, scores = families.starts, families.sets, families.scores
     n, one = len(order), np.uint64(1)
     node, best, place = order[at], 0.0, at
@@ -121,7 +121,7 @@ def _move_best(at: int, order: Ints, families: Families, found: Ints) -> float:
                 break
             passed += scores[new] - scores[found[other]]
             gain = passed + scores[mine] - scores[found[node]]
-            if gain > best + 1e-9:
+            if gain > best + least:
                 best, place = gain, i
             i += step
     step = 1 if place > at else -1
@@ -140,15 +140,16 @@ def improve_order(order: Ints, families: Families) -> Ints:
     starts, sets = families.starts, families.sets
     while True:
         found = choose_in_order(order, starts, sets)
-        gained = 0.0
+        gained, least = 0.0, 1e-9
         for v in range(len(order)):
             if found[v] < 0:
                 return found
+            least += 1e-12 * abs(families.scores[found[v]])  # more than what rounding makes of no gain at all
         for v in range(len(order)):
             at = 0
             while order[at] != v:
                 at += 1
-            gain = _move_best(at, order, families, found)
+            gain = _move_best(at, order, families, found, least)
             if gain > 0.0:
                 found = choose_in_order(order, starts, sets)
                 gained += gain

@@ -220,7 +220,7 @@ class Proof:
         arcs, edges = (tuple((names[i], names[j]) for i, j in each) for each in self._certain)
         ranked = tuple(
             (DAG.from_parent_masks(names, parents, check=False), value + self._constant)
-            for parents, value in self._ranked
+            for parents, value in sorted(self._ranked, key=lambda each: -each[1])  # found in order but for 1e-6
         )
         return Certificate(
             score=score,

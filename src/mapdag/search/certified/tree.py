@@ -256,8 +256,14 @@ class Tree:
         return float(values[np.isin(columns, graph)].sum()) <= cut.most
 
     def _branch(self, node: _Node) -> None:
-        """Decide one more arc, both ways."""
-        arc, limits = self._choose(node)
+        """Decide one more arc, both ways; where none is left to decide, there is one graph, which is looked at."""
+        chosen = self._choose(node)
+        if chosen is None:  # its bound is its score, but for the rounding of large numbers
+            last = self._relaxation.families.select(self._allowed(node.decisions))
+            if (np.diff(last.starts) == 1).all():
+                self._keep(self.families.find([last.parents(each) for each in range(len(last.owner))]))
+            return
+        arc, limits = chosen
         for present, limit in zip((False, True), limits, strict=True):
             if self._is_done(limit):
                 self.n_nodes += 1
@@ -266,8 +272,11 @@ class Tree:
             if left is not None:
                 heapq.heappush(self._open, left)
 
-    def _choose(self, node: _Node) -> tuple[tuple[int, int], list[float]]:
-        """Choose the arc whose decision promises most, either way; also, what bounds are known for both ways."""
+    def _choose(self, node: _Node) -> tuple[tuple[int, int], list[float]] | None:
+        """Choose the arc whose decision promises most, either way; also, what bounds are known for both ways.
+
+        None where nothing is left to decide.
+        """
         n = self.families.n_nodes
         undecided = np.minimum(node.arcs, 1.0 - node.arcs)
         undecided[undecided < _WEIGHT] = 0.0
@@ -277,7 +286,9 @@ class Tree:
         promise = undecided * (known.prod(axis=0) + 1e-3)
         arcs = [divmod(int(i), n) for i in np.argsort(-promise, axis=None)[:_TRIED] if undecided.flat[i] > 0]
         free = self._allowed(node.decisions)
-        arcs = arcs or [self._any_arc(free)]
+        arcs = arcs or self._any_arc(free)
+        if not arcs:
+            return None
         self._relaxation.restrict(free)
         self._relaxation.solve()
         basis = self._relaxation.basis()
@@ -297,15 +308,15 @@ class Tree:
         self._relaxation.go_to(basis)
         return chosen, limits
 
-    def _any_arc(self, free: Bools) -> tuple[int, int]:
-        """Return an arc that only some of the families have that are left."""
+    def _any_arc(self, free: Bools) -> list[tuple[int, int]]:
+        """Return an arc that only some of the families have that are left, if there is one."""
         families = self._relaxation.families.select(free)
         for child in range(families.n_nodes):
             mine = families.sets[families.starts[child] : families.starts[child + 1]]
             for i, word in enumerate((mine ^ mine[:1]).any(axis=0) * np.bitwise_or.reduce(mine ^ mine[:1], axis=0)):
                 if word:
-                    return 64 * i + members(int(word))[0], child
-        raise AssertionError
+                    return [(64 * i + members(int(word))[0], child)]
+        return []
 
     def _try(self, node: _Node, decision: Decision, basis: object) -> float:
         """Bound what one more decision leaves, roughly."""
