@@ -109,7 +109,6 @@ FIELDS = tuple(field.name for field in fields(Row))
 #: Columns that depend on what else was learned in the same process.
 COSTS = ("families", "seconds")
 
-_CLOSE = 1e-9  # relative: log-likelihoods from two machines that are the same but for rounding
 
 
 @dataclass(frozen=True)
