@@ -110,7 +110,6 @@ FIELDS = tuple(field.name for field in fields(Row))
 COSTS = ("families", "seconds")
 
 
-
 @dataclass(frozen=True)
 class Task:
     """The cells of one sample with its columns in one order, all or some: what one worker does in one go.

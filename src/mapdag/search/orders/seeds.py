@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from mapdag.kernels import Bools, Floats, Int32s, Ints, inner, new_floats, new_ints, new_scores
+from mapdag.kernels import Bools, Floats, Int32s, Ints, inner, new_bools, new_floats, new_ints, new_scores
 from mapdag.search.cache.status import OK
 from mapdag.search.cache.store import COLUMN, WHOLE, ensure_at, family_key, find_column, odds_of
 from mapdag.search.climbing.moves import tie_at
@@ -21,9 +21,11 @@ if TYPE_CHECKING:
     from mapdag.search.cache.store import Problem, Store
 
 _ROOM = 256  # sets that are kept for each child, at most
-_PAIRED = 2500.0  # nodes times candidates of which pairs are looked at
+_EVERY = 100  # nodes up to which all pairs are looked at
+_LEADING = 2500.0  # nodes times candidates that are best alone: with more nodes, one of each pair is among these
 _FEWEST = 8  # of these candidates
 _TRIPLED = 100_000.0  # triples that are looked at, more or less
+_ROWS = 5e9  # times rows, at most: with many rows, what helps at all is seen sooner, and counting takes long
 _FEWEST_TRIPLED = 4  # candidates of which triples are looked at; where they would be fewer, none are
 
 
@@ -36,14 +38,17 @@ class Seeds(NamedTuple):
     size: Ints  # (children,) how many there are; -1: not known yet
     paired: Bools  # (children,) candidates of the child that is being looked at, one of whom is in each pair
     tripled: Bools  # (children,) those two of whom are in each triple
+    n_leading: int  # candidates that are best alone, of whom the latter are chosen
     n_paired: int  # how many there are, at most
     n_tripled: int
 
 
-def new_seeds(n_children: int) -> Seeds:
+def new_seeds(n_children: int, n_rows: int) -> Seeds:
     """Make lists that are not known yet."""
     room = min(_ROOM, n_children * n_children // 2)
-    tripled = int((2.0 * _TRIPLED) ** 0.5 / n_children)  # pairs of them with any third candidate, for each child
+    leading = min(max(int(_LEADING / n_children), _FEWEST), n_children)
+    triples = min(_TRIPLED, _ROWS / max(n_rows, 1))
+    tripled = int((2.0 * triples) ** 0.5 / n_children)  # pairs of them with any third candidate, for each child
     return Seeds(
         members=np.full((n_children, room, 3), -1, dtype=np.int32),
         value=np.zeros((n_children, room)),
@@ -51,7 +56,8 @@ def new_seeds(n_children: int) -> Seeds:
         size=np.full(n_children, -1, dtype=np.int64),
         paired=np.zeros(n_children, dtype=np.bool_),
         tripled=np.zeros(n_children, dtype=np.bool_),
-        n_paired=min(max(int(_PAIRED / n_children), _FEWEST), n_children),
+        n_leading=leading,
+        n_paired=n_children if n_children <= _EVERY else leading,
         n_tripled=min(tripled if tripled >= _FEWEST_TRIPLED else 0, n_children),
     )
 
@@ -163,20 +169,21 @@ def _list_pairs(
 @inner
 def _choose(single: Floats, pair: Floats, seeds: Seeds) -> None:
     """Choose two of whom are in each triple: by turns who is best in a pair, and who is best alone."""
-    paired, tripled = seeds.paired, seeds.tripled
+    tripled = seeds.tripled
     n = len(single)
-    joint = new_floats(n)
+    joint, eligible = new_floats(n), new_bools(n)
+    _lead(single, seeds.n_leading, eligible)
     for c in range(n):
         tripled[c] = False
         joint[c] = -np.inf
         for a in range(n):
-            if paired[c] and a != c and single[a] > -np.inf:
+            if eligible[c] and a != c and single[a] > -np.inf:
                 joint[c] = max(joint[c], pair[a, c] - max(single[a], single[c]))
     for k in range(seeds.n_tripled):
         best, found = -1, -np.inf
         for c in range(n):
             value = single[c] if k % 2 else joint[c]
-            if paired[c] and not tripled[c] and (best < 0 or value > found):
+            if eligible[c] and not tripled[c] and (best < 0 or value > found):
                 best, found = c, value
         if best < 0:
             return

@@ -84,7 +84,7 @@ def new_trees(n_children: int, n_rows: int, size: int, branches: int) -> Trees:
         following=np.full(branches, -1, dtype=np.int32),
         planted=np.full(n_children, -1, dtype=np.int64),
         roots=np.full(n_children, -1, dtype=np.int64),
-        seeds=new_seeds(n_children),
+        seeds=new_seeds(n_children, n_rows),
         used=np.zeros(3, dtype=np.int64),
         hinge=np.zeros((2, words), dtype=np.uint64),
         parents=np.zeros(n_children, dtype=np.int64),
