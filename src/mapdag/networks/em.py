@@ -17,7 +17,6 @@ from mapdag.errors import ParameterError
 from mapdag.graphs.dag import check_dag
 from mapdag.networks.cpts import Floats, check_size
 from mapdag.networks.estimation import posterior_means
-from mapdag.networks.gaps import codes_with_gaps, expect
 from mapdag.networks.inputs import needed_columns
 from mapdag.networks.network import BayesianNetwork
 from mapdag.public import public
@@ -143,6 +142,8 @@ def fit_em(
 
 def _expecting(first: BayesianNetwork, table: Dataset, threads: int) -> Expecting:
     """Return the E step for the rows of a table, wherever they are, and networks with the levels of the first."""
+    from mapdag.networks.gaps import codes_with_gaps, expect
+
     if isinstance(table, ScannedDataset):
         return lambda network: _parted(network, table.sum(_expect_block, network))
     distinct = table.aggregated()  # equal rows expect the same
@@ -157,6 +158,8 @@ def _expecting(first: BayesianNetwork, table: Dataset, threads: int) -> Expectin
 
 def _expect_block(codes: Codes, network: BayesianNetwork) -> Floats:
     """Return expected counts of all families in a block of rows and, last, the log-likelihood: to be added up."""
+    from mapdag.networks.gaps import expect
+
     cards = [len(network.levels[node]) for node in network.nodes]
     rows, weights = distinct_rows(codes, [card + 1 for card in cards])
     mine: Codes = codes[:, rows].astype(code_dtype(cards, gaps=True), copy=False)
