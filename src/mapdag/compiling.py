@@ -1,20 +1,26 @@
-"""The one line that is printed unasked: that kernels are being compiled, where one would have to wait in silence.
+"""What is said unasked: that kernels are being compiled, where one would have to wait in silence. And Ctrl-C meanwhile.
 
-It goes to standard error, only if compilation really takes a while (what is found in numba's cache on disk takes none),
-and again only after a pause. The environment variable ``MAPDAG_QUIET=1`` hides it. What a search says of its own time
-leaves compilation out: it is no property of the search, and gone the next time.
+The line goes to standard error, only if compilation really takes a while (what is found in numba's cache on disk takes
+none), and again only after a pause. The environment variable ``MAPDAG_QUIET=1`` hides it. What a search says of its own
+time leaves compilation out: it is no property of the search, and gone the next time.
+
+Python raises `KeyboardInterrupt` wherever it is. Inside the compiler that may be in a function that LLVM calls, where
+it is printed and forgotten, or in the middle of tables that later kernels need. So Ctrl-C waits for the end of a
+kernel, some seconds at most, which then is on disk, too.
 """
 
 from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from numba.core import event
@@ -35,7 +41,7 @@ class _Listener(event.Listener):
         self._began = 0.0
         self._ended = -_PAUSE
         self._spent = 0.0
-        self._said = False
+        self._said = self._asked = False
         self._timer = threading.Timer(0, self._say)
 
     def on_start(self, event: Any) -> None:
@@ -45,7 +51,7 @@ class _Listener(event.Listener):
         self._depth += 1
         if self._depth > 1:
             return
-        self._began = time.monotonic()
+        self._began, self._asked = time.monotonic(), False
         if self._began - self._ended > _PAUSE:
             self._spent, self._said = 0.0, False
         if not self._said and not self.quiet:
@@ -64,10 +70,20 @@ class _Listener(event.Listener):
             self._spent += self._ended - self._began
             self.total += self._ended - self._began
 
+    def ask_for_patience(self) -> None:
+        """Say that Ctrl-C waits, once for each function, if the compiler is at work in any thread."""
+        if self._depth > 0 and not self._asked and not self.quiet:
+            self._asked = True
+            _write("interrupted, when the compiler is done with a kernel; Ctrl-C again ends at once")
+
     def _say(self) -> None:
         self._said = True
-        sys.stderr.write(f"mapdag: compiling its kernels for this machine, once ({_estimate()})\n")
-        sys.stderr.flush()
+        _write(f"compiling its kernels for this machine, once ({_estimate()})")
+
+
+def _write(text: str) -> None:
+    sys.stderr.write(f"mapdag: {text}\n")
+    sys.stderr.flush()
 
 
 def _is_ours(event: Any) -> bool:
@@ -100,3 +116,37 @@ def waiting() -> Iterator[None]:
     began = time.monotonic()
     yield
     _listener.total += time.monotonic() - began
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Let Ctrl-C wait until the end of what is inside; a second one goes to who would have had the first."""
+    usual = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(usual) or _waits(usual):
+        yield  # Ctrl-C comes to the main thread alone, or to nobody; or waits already
+        return
+    pressed: list[FrameType | None] = []
+
+    def wait(number: int, frame: FrameType | None) -> None:
+        pressed.append(frame)
+        if len(pressed) > 1:
+            usual(number, frame)
+        else:
+            ask_for_patience()
+
+    signal.signal(signal.SIGINT, wait)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, usual)
+    if pressed:
+        usual(signal.SIGINT, pressed[0])
+
+
+def _waits(handler: Any) -> bool:
+    return getattr(handler, "__module__", None) == __name__
+
+
+def ask_for_patience() -> None:
+    """Say that Ctrl-C was heard, where the compiler keeps it waiting."""
+    _listener.ask_for_patience()

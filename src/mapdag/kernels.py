@@ -26,7 +26,7 @@ from numba.core.cgutils import get_item_pointer, get_or_insert_function
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from mapdag.compiling import announce
+from mapdag.compiling import announce, uninterrupted
 
 F = TypeVar("F")
 
@@ -123,6 +123,13 @@ def _compile(function: F, *, cached: bool = False, **options: Any) -> F:
         return template_of(tuple(map(plain, args)), {name: plain(kind) for name, kind in named.items()})
 
     dispatcher.get_call_template = without_constants
+    compile_for = dispatcher.compile
+
+    def compile_whole(signature: Any) -> Any:
+        with uninterrupted():  # until it is on disk
+            return compile_for(signature)
+
+    dispatcher.compile = compile_whole
     compiled: F = dispatcher
     return compiled
 

@@ -1,0 +1,120 @@
+"""Ctrl-C: it waits for the compiler, which is left in order; and who presses it twice waits for nothing."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from mapdag.compiling import uninterrupted
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals are sent as POSIX has it")
+
+COMPILED = """
+import os, signal, sys
+from numba.core import event
+from mapdag.kernels import entry
+
+@entry
+def double(x):
+    return x + x
+
+class Impatient(event.Listener):
+    def on_start(self, event):
+        for _ in range(int(sys.argv[1])):
+            os.kill(os.getpid(), signal.SIGINT)
+    def on_end(self, event):
+        pass
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    event.register("numba:compile", Impatient())
+    try:
+        print(double(3))
+    except KeyboardInterrupt:
+        print("interrupted")
+    print(sum(double.stats.cache_hits.values()))
+"""
+
+BUSY = """
+import hashlib
+from mapdag.cli.interrupts import listen
+listen()
+print("on", flush=True)
+hashlib.pbkdf2_hmac("sha256", b"", b"", 10**9)  # many minutes without a step of Python's own
+"""
+
+
+@pytest.fixture
+def impatient(tmp_path):
+    """Compile a kernel in another process that gets so many signals meanwhile; returns what it prints."""
+    script = tmp_path / "small.py"
+    script.write_text(COMPILED)
+
+    def run(times):
+        command = [sys.executable, str(script), str(times)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert "Traceback" not in done.stderr
+        return done.stdout.split()
+
+    return run
+
+
+def test_a_kernel_is_compiled_to_its_end_and_kept_before_ctrl_c(impatient):
+    assert impatient(1) == ["interrupted", "0"]
+    assert impatient(1) == ["6", "1"]  # from the disk, so nobody was impatient
+
+
+def test_a_second_ctrl_c_does_not_wait_for_the_compiler(impatient):
+    assert impatient(2) == ["interrupted", "0"]
+    assert impatient(0) == ["6", "0"]  # it was not kept
+
+
+def test_ctrl_c_comes_after_what_must_not_be_interrupted():
+    steps = []
+
+    def work():
+        with uninterrupted():
+            with uninterrupted():
+                os.kill(os.getpid(), signal.SIGINT)
+                steps.append("inside")
+            steps.append("outside")
+        steps.append("behind")
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            work()
+        assert steps == ["inside", "outside"]
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_other_threads_leave_signals_alone():
+    before, found = signal.getsignal(signal.SIGINT), []
+
+    def other():
+        with uninterrupted():
+            found.append(signal.getsignal(signal.SIGINT))
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    thread.join()
+    assert found == [before]
+
+
+def test_a_command_ends_at_the_second_ctrl_c_whatever_it_is_doing():
+    process = subprocess.Popen([sys.executable, "-c", BUSY], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "on\n"
+    process.send_signal(signal.SIGINT)
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(0.5)
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=60)
+    assert (process.returncode, told) == (130, "mapdag: interrupted\n")
