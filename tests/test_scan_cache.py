@@ -184,7 +184,7 @@ def test_damaged_files_are_noticed_and_mended(table, tmp_path, damage, what):
             "gone": victim.unlink,
             "empty": lambda: victim.write_bytes(b""),
         }[damage]()
-        if what == "tables":
+        if what == "tables" and damage == "flip":  # which only shows when it is used
             with pytest.raises(DataError, match=r"a packed file is damaged .* scan the table again, which mends it"):
                 md.scan(table, cache=tmp_path / "cache").to_dataset()
         assert same(md.scan(table, cache=tmp_path / "cache"), md.read(table))

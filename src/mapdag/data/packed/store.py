@@ -131,11 +131,20 @@ def store(table: PackedTable, found: Dataset | Meaning, cache: Path) -> StoredBl
             whole = read_sealed(folder / _WHOLE)[0]
         except Broken:
             whole = {}
-        if not all(whole.get(name) == value for name, value in about.items()):
+        if not (all(whole.get(name) == value for name, value in about.items()) and _are_there(folder, whole["sizes"])):
             sizes = _write(_encoders(table, found), folder, widths)
             write_sealed(folder / _WHOLE, whole := {**about, "sizes": sizes})
     files = [number for number, size in enumerate(whole["sizes"]) if size]  # all rows of a block may be left out
     return StoredBlocks(folder, tuple(files), tuple(whole["sizes"][number] for number in files), widths, everything)
+
+
+def _are_there(folder: Path, sizes: Sequence[int]) -> bool:
+    """Tell whether all blocks are there, none of them cut short; whether their bytes are right is seen at first use."""
+    try:
+        facts = [read_sealed(block_path(folder, number), check=False)[0] for number in range(len(sizes))]
+    except Broken:
+        return False
+    return [each.get("rows") for each in facts] == list(sizes)
 
 
 def _identity(found: Dataset | Meaning) -> Iterator[Any]:
