@@ -7,7 +7,7 @@ attributes other than `dir` are skipped, HTML in them too. Names are the node id
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
@@ -31,6 +31,7 @@ _TOKEN = re.compile(
 _ESCAPE = re.compile(r'\\(["\\]|\r?\n)')
 _KEYWORDS = frozenset({"strict", "graph", "digraph", "node", "edge", "subgraph"})
 _IDENTIFIERS = frozenset({"quoted", "numeral", "word", "html"})
+_GO_ON = frozenset({"=", "->", "--", "["})  # what may follow the first end of an arrow
 _CLOSED = (("/*", "comment"), ('"', "quoted string"), ("<", "HTML-like string"))
 _DEEPEST = 100
 _MOST_ARROWS = 1_000_000  # a few letters may stand for very many
@@ -88,7 +89,7 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self._text = text
         self._tokens = self._split()
-        self._at = 0
+        self._next = next(self._tokens)
         self._link = "->"
         self.nodes: dict[str, None] = {}
         self.arcs: list[Arc] = []
@@ -96,11 +97,12 @@ class _Reader:
 
     # Tokens.
 
-    def _split(self) -> list[_Token]:
+    def _split(self) -> Iterator[_Token]:
         """Cut the text into tokens, the last one being the end."""
-        tokens = []
         for match in _TOKEN.finditer(self._text):
             kind, value = match.lastgroup or "", match.group()
+            if kind == "skip":
+                continue
             if kind == "odd":
                 unclosed = next((what for start, what in _CLOSED if self._text.startswith(start, match.start())), None)
                 self._fail(f"this {unclosed} does not end" if unclosed else f"unexpected {value!r}", match.start())
@@ -108,13 +110,13 @@ class _Reader:
                 value = _ESCAPE.sub(lambda m: m.group(1) if m.group(1) in '"\\' else "", value[1:-1])
             elif kind == "word" and value.lower() in _KEYWORDS:
                 kind, value = "mark", value.lower()
-            if kind != "skip":
-                tokens.append(_Token(kind, value, match.start()))
-        return [*tokens, _Token("end", "the end", len(self._text))]
+            yield _Token(kind, value, match.start())
+        yield _Token("end", "the end", len(self._text))
 
-    @property
-    def _next(self) -> _Token:
-        return self._tokens[self._at]
+    def _take(self) -> _Token:
+        """Go past the next token, which is not the end."""
+        token, self._next = self._next, next(self._tokens)
+        return token
 
     def _fail(self, message: str, position: int | None = None) -> NoReturn:
         """Raise `FormatError` for a place in the text, the next token unless another is given."""
@@ -124,8 +126,7 @@ class _Reader:
         """Take the next token if it is one of these keywords or marks."""
         if self._next.kind != "mark" or self._next.value not in marks:
             return None
-        self._at += 1
-        return self._tokens[self._at - 1].value
+        return self._take().value
 
     def _expect(self, *marks: str) -> str:
         """Take the next token, which must be one of these keywords or marks."""
@@ -136,13 +137,11 @@ class _Reader:
         token = self._next
         if token.kind not in _IDENTIFIERS:
             return self._expect(*needed) if needed else None
-        self._at += 1
-        value = token.value
+        value = self._take().value
         while token.kind == "quoted" and self._accept("+"):
             if self._next.kind != "quoted":
                 self._fail(f"only quoted strings can be joined by '+', got {self._next.value!r}")
-            value += self._next.value
-            self._at += 1
+            value += self._take().value
         return value
 
     # Grammar.
@@ -162,21 +161,27 @@ class _Reader:
         if depth > _DEEPEST:
             self._fail(f"more than {_DEEPEST} subgraphs inside one another")
         nodes: list[str] = []
-        while not self._accept("}"):
-            if self._accept(";"):
+        while True:
+            mark = self._accept("}", ";", "graph", "node", "edge")
+            if mark == "}":
+                return nodes
+            if mark == ";":
                 continue
-            if keyword := self._accept("graph", "node", "edge"):
+            if mark:
                 self._expect("[")
                 found = self._attributes()
-                direction = found or direction if keyword == "edge" else direction
+                direction = found or direction if mark == "edge" else direction
             else:
                 nodes += self._chain(direction, depth)
-        return nodes
 
     def _chain(self, direction: str, depth: int) -> list[str]:
         """Read `a`, `a -> b -> {c d}` or `key = value`; return the nodes in it."""
         start = self._next.position
         ends = [self._end(direction, depth)]
+        if self._next.kind != "mark" or self._next.value not in _GO_ON:
+            if len(ends[0]) == 1:  # those of a subgraph are known
+                self.nodes[ends[0][0]] = None
+            return ends[0]
         if self._accept("="):
             self._identifier("a value")
             return []
@@ -202,17 +207,17 @@ class _Reader:
 
     def _end(self, direction: str, depth: int) -> list[str]:
         """Read one end of an arrow, a node or a subgraph; return its nodes."""
-        if self._accept("subgraph"):
-            self._identifier()
-            self._expect("{")
-            return self._statements(direction, depth + 1)
-        if self._accept("{"):
-            return self._statements(direction, depth + 1)
         token = self._next
+        if token.kind == "mark" and token.value in {"subgraph", "{"}:
+            if self._take().value == "subgraph":
+                self._identifier()
+                self._expect("{")
+            return self._statements(direction, depth + 1)
         name = self._identifier()
         if name is None or token.kind == "html":
             self._fail(f"expected a node, got {token.value!r}", token.position)
-        for _ in range(2):  # a port and a compass point, both of which say only where an arrow is attached
+        if self._accept(":"):  # a port and a compass point, both of which say only where an arrow is attached
+            self._identifier("a port")
             if self._accept(":"):
                 self._identifier("a port")
         return [name]

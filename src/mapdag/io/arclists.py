@@ -64,6 +64,7 @@ def parse_arcs(text: str, source: str = "CSV text") -> tuple[list[str], list[Arc
     reader = csv.reader(io.StringIO(close_up(text, ","), newline=""), skipinitialspace=True, strict=True)
     nodes: dict[str, None] = {}
     arcs: list[Arc] = []
+    is_quoted = '"' in text
     try:
         header = [name.strip().lower() for name in next(reader, [])]
         if not {"from", "to"} <= set(header):
@@ -71,16 +72,17 @@ def parse_arcs(text: str, source: str = "CSV text") -> tuple[list[str], list[Arc
         first, second = header.index("from"), header.index("to")
         for record in reader:
             # What is not quoted has no blanks around it; we quote everything where a name has some.
-            row = record if '"' in text else [cell.strip() for cell in record]
+            row = record if is_quoted else [cell.strip() for cell in record]
             if not any(row):
                 continue
             if len(row) <= first or not row[first] or len(row) > len(header):
                 raise FormatError(f"expected a node in 'from' and one in 'to', got {row}", source, reader.line_num)
             ends = (row[first], row[second] if len(row) > second else "")
-            nodes.update(dict.fromkeys(end for end in ends if end))
+            nodes[ends[0]] = None
             if ends[0] == ends[1]:
                 raise FormatError(f"{ends[0]!r} cannot be joined to itself", source, reader.line_num)
             if ends[1]:
+                nodes[ends[1]] = None
                 arcs.append(ends)
     except csv.Error as error:
         fault = find_fault(text, ",") or Fault(reader.line_num, 1, str(error))

@@ -73,7 +73,7 @@ def _nested(values: Any) -> str:
 def read_net(text: str, source: str = "NET text", *, tolerance: float = TOLERANCE) -> BayesianNetwork:
     """Read a network from text in Hugin's NET; errors name the line."""
     file = _File(text, source)
-    draft = Draft(source, notes=read_notes(file.comments, source))
+    draft = Draft(source, notes=read_notes(file.comments(), source))
     potentials = []
     while (token := file.next("'node' or 'potential'", last=True)).text:
         kind = token.text.lower()
@@ -105,12 +105,21 @@ class _File:
 
     def __init__(self, text: str, source: str) -> None:
         self._text, self._source, self._ends = text, source, [end.start() for end in re.finditer("\n", text)]
-        found = [_Token(match.group(), match.start()) for match in _TOKEN.finditer(text)]
-        for token in found:
+        self._tokens = self._split()
+
+    def _split(self) -> Iterator[_Token]:
+        """Cut the text into tokens, without comments."""
+        for match in _TOKEN.finditer(self._text):
+            token = _Token(match.group(), match.start())
             if token.text.startswith('"') and not _CLOSED.fullmatch(token.text):
                 self.fail(token, "this quote is not closed on its line")
-        self.comments = [token.text[1:] for token in found if token.text.startswith("%")]
-        self._tokens = iter([token for token in found if not token.text.startswith("%")])
+            if not token.text.startswith("%"):
+                yield token
+
+    def comments(self) -> list[str]:
+        """Return the text of all comments."""
+        found = _TOKEN.finditer(self._text) if "%" in self._text else ()
+        return [match.group()[1:] for match in found if match.group().startswith("%")]
 
     def line(self, token: _Token) -> int:
         """Return the line that a token is on."""
