@@ -86,7 +86,7 @@ def parse(content: Content, dialect: Dialect, *, integers: bool = True, before: 
     held = content.holds(b'"\r', dialect.start)
     quoted, carriages = b'"' in held, b"\r" in held
     seen, blank = _without_blank_start(content, dialect)
-    if _is_regular(content, seen, carriages=carriages):
+    if _has_records(dialect) and _is_regular(content, seen, carriages=carriages):
         for as_integers in (True, False) if integers and not quoted else (False,):
             frame = _parsed(content, seen, integers=as_integers, quoted=quoted, carriages=carriages)
             if frame is not None:
@@ -132,6 +132,11 @@ def _from_series(name: str, series: pl.Series, options: ReadOptions) -> Column:
 
 def _from_cells(name: str, cells: list[str], _: ReadOptions) -> Column:
     return from_objects(name, cells)
+
+
+def _has_records(dialect: Dialect) -> bool:
+    """Tell whether any record of the sample has as many fields as the header; polars need not try if not."""
+    return not dialect.sample or any(len(record) == len(dialect.names) for record in dialect.sample)
 
 
 def _is_regular(content: Content, dialect: Dialect, *, carriages: bool) -> bool:

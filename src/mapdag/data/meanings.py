@@ -91,19 +91,20 @@ def meanings_of(column: Column, options: ReadOptions, declared: Sequence[str] | 
     if declared is None and column.declared is not None:
         return [None if label is None or no_level(label, options) else label for label in column.labels]
     missing = options.missing_texts
-    match = Matcher(declared or (), truths=options.truths)
+    match = Matcher(declared, truths=options.truths) if declared is not None else None
     meanings: list[str | None] = []
     for label in column.labels:
         if label is None:
             meanings.append(None)
             continue
         text = label.strip()
-        exact = match(label)
-        code = match(text) if exact is None else exact
-        if declared is not None and code is not None:
-            meanings.append(declared[code])
-        else:
-            meanings.append(None if not text.strip() or text in missing or spelling(text) in missing else text)
+        if match is not None and declared is not None:
+            exact = match(label)
+            code = match(text) if exact is None else exact
+            if code is not None:
+                meanings.append(declared[code])
+                continue
+        meanings.append(None if not text or text in missing or spelling(text) in missing else text)
     return meanings if declared is not None or column.kind == "number" else tidied(meanings)
 
 
