@@ -23,7 +23,7 @@ HOSTILE = [
     "\x7f", "\x85", "\u2028", "'; DROP TABLE x; --", "`id`", "$(id)",
 ]  # fmt: skip
 
-_TEXT = [
+TEXT = [
     '"', '"', '""', '""""', ",", ",", "\n", "\n", "\r\n", "\r", " ", "  ", "\t", ";", "|", "a", "b", "c",
     "1", "0", "01",
     "-1", "1.5", "NA", "", "é", "\\", '\\"', "'", 'x"y', '"a,b"', '"a\nb"', '"x" ', "\ufeff", "\x00",
@@ -53,7 +53,7 @@ def damaged(rng: random.Random, data: bytes, pieces: list[str] | None = None) ->
         elif kind == 2:
             data[place:place] = data[rng.randrange(len(data)) :][: rng.choice([1, 5, 50])]
         elif kind == 3:
-            data[place:place] = rng.choice(pieces or _TEXT).encode("utf-8", "surrogatepass")
+            data[place:place] = rng.choice(pieces or TEXT).encode("utf-8", "surrogatepass")
         elif kind == 4:
             data = data[:place] if rng.random() < 0.5 else data[place:]
         else:
@@ -65,12 +65,12 @@ def table(rng: random.Random) -> bytes:
     """Make a text table."""
     kind = rng.randrange(4)
     if kind == 0:
-        return (rng.choice(["a,b\n", "a\n", "a,b,c\n", "a,b\r\n", ""]) + nonsense(rng, _TEXT[:30], 25)).encode()
+        return (rng.choice(["a,b\n", "a\n", "a,b,c\n", "a,b\r\n", ""]) + nonsense(rng, TEXT[:30], 25)).encode()
     if kind == 1:
         return damaged(rng, _regular(rng))
     if kind == 2:
         return _regular(rng)
-    return nonsense(rng, _TEXT).encode("utf-8", "surrogatepass")
+    return nonsense(rng, TEXT).encode("utf-8", "surrogatepass")
 
 
 def _regular(rng: random.Random) -> bytes:
@@ -118,7 +118,7 @@ def _columnar() -> tuple[bytes, bytes]:
 
 FORMATS = ("bif", "json", "xmlbif", "net", "xdsl", "uai")
 GRAPHS = ("json", "dot", "modelstring", "csv")
-_SYNTAX = [
+SYNTAX = [
     "{", "}", "(", ")", "[", "]", ";", ",", "|", '"', '\\"', "\\", "\n", " ", "/*", "*/", "//", "<", ">",
     "</", "/>", "&",
     "network", "variable", "probability", "type discrete", "property", "table", "default", "node",
@@ -130,7 +130,7 @@ _SYNTAX = [
 
 
 @cache
-def _written(kind: str) -> bytes:
+def written(kind: str) -> bytes:
     """Return a network or graph in a format, as we write it."""
     import tempfile
     from pathlib import Path
@@ -148,15 +148,15 @@ def _written(kind: str) -> bytes:
 def network(rng: random.Random) -> bytes:
     """Make the file of a network, damaged as a rule."""
     if rng.random() < 0.15:
-        return nonsense(rng, _SYNTAX).encode()
-    return damaged(rng, _written(rng.choice(FORMATS)), _SYNTAX)
+        return nonsense(rng, SYNTAX).encode()
+    return damaged(rng, written(rng.choice(FORMATS)), SYNTAX)
 
 
 def graph(rng: random.Random) -> bytes:
     """Make the file of a graph, damaged as a rule."""
     if rng.random() < 0.3:
-        return rng.choice([b"digraph {", b"from,to\n", b"[a][b|a]", b""]) + nonsense(rng, _SYNTAX).encode()
-    return damaged(rng, _written(rng.choice(GRAPHS)), _SYNTAX)
+        return rng.choice([b"digraph {", b"from,to\n", b"[a][b|a]", b""]) + nonsense(rng, SYNTAX).encode()
+    return damaged(rng, written(rng.choice(GRAPHS)), SYNTAX)
 
 
 def value(rng: random.Random, depth: int = 0) -> object:

@@ -9,6 +9,7 @@ from of_explorer import ask, kept_session, on_the_wire, reopen_session, request,
 from of_gaps import gapped, learn_with_gaps
 from of_networks import read_graph, read_network, through_formats
 from of_searches import certified, certify_well, score_objective, search, search_well
+from of_sizes import large, read_large
 from of_studies import damage, read_design, use_results
 from of_tables import (
     check_table,
@@ -37,6 +38,7 @@ TARGETS = (
     Target("files of tiers", inputs.document, read_tiers, 30_000),
     Target("networks", inputs.network, read_network, 320_000),
     Target("graphs", inputs.graph, read_graph, 225_000),
+    Target("large files", large, read_large, 2_000),
     Target("hostile names", lambda rng: rng.sample(inputs.HOSTILE, 3), through_formats, 300),
     Target("objectives", inputs.objective, score_objective, 30_000),
     Target("designs", inputs.design, read_design, 48_100),
