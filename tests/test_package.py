@@ -73,6 +73,17 @@ def test_every_file_with_kernels_is_found():
     assert using <= set(kernels._kernel_files(root))
 
 
+def test_only_one_module_compiles():
+    """What it compiles survives damaged caches and Ctrl-C; what anybody else did would not."""
+    root = Path(mapdag.__file__).parent
+    direct = re.compile(
+        r"^from numba import .*jit|numba\.n?jit|^import numba|^from numba import .*(cfunc|vectorize)", re.MULTILINE
+    )
+    assert {path.name for path in root.rglob("*.py") if direct.search(path.read_text(encoding="utf-8"))} == {
+        "kernels.py"
+    }
+
+
 @pytest.fixture
 def package(tmp_path):
     for name in ("counts/rows.py", "search/climbing/climb.py"):

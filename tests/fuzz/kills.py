@@ -80,10 +80,10 @@ def damage(folder: Path, rng: random.Random) -> None:
 def finished(folder: Path, expected: dict[str, str]) -> None:
     """Let runs go on to their end, two of the first side by side; what they write is always the same."""
     for whats in (["learn", "learn"], ["scan", "impute"], ["study", "bootstrap"]):
-        for process in [start(folder, what) for what in whats]:
+        for what, process in [(what, start(folder, what)) for what in whats]:
             _, told = process.communicate(timeout=900)
-            assert process.returncode == 0, told
-            assert "Traceback" not in told, told
+            assert process.returncode == 0, f"{what}: {told}"
+            assert "Traceback" not in told, f"{what}: {told}"
         for what in whats:
             if what in OUT:
                 found = (folder / OUT[what]).read_text()
@@ -136,7 +136,8 @@ def kill(folder: Path, what: str, after: float, how: str, tally: Tally) -> None:
         process.kill()
         raise AssertionError(f"{what} goes on after {how}") from None
     tally.slowest[how] = max(tally.slowest[how], time.monotonic() - began if killed else 0.0)
-    if "Traceback" in told and "runpy" not in told:  # before our first line, nobody can help
+    # Before our first line, nobody can help: then none of our files is named.
+    if "internal error" in told or ("Traceback" in told and str(folder / "mapdag") in told):
         tally.tracebacks += 1
         print(f"{what}, {how} after {after:.2f} s:\n{told}", flush=True)  # noqa: T201
 

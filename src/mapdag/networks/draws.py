@@ -15,11 +15,11 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from mapdag.data.dataset import Dataset
 from mapdag.data.labels import Codes, code_dtype
 from mapdag.errors import CapacityError, ParameterError
+from mapdag.kernels import entry
 from mapdag.networks.cpts import Floats, refuse_undefined
 from mapdag.tasks import divide
 
@@ -154,7 +154,7 @@ def _draw(network: BayesianNetwork, flat: FlatNetwork, key: NDArray[np.uint32], 
     return Dataset._trusted(network.nodes, network.levels, codes, None, network.codings)  # noqa: SLF001
 
 
-@njit(cache=True, nogil=True)
+@entry
 def uniforms(key: NDArray[np.uint32], node: int, first_row: int, out: Floats) -> None:
     """Fill `out` with uniform numbers from [0, 1) for the rows of one node from an even `first_row` on.
 
@@ -178,7 +178,7 @@ def uniforms(key: NDArray[np.uint32], node: int, first_row: int, out: Floats) ->
         out[2 * pair + 1] = np.float64(odd >> _DROPPED) * 2.0**-53
 
 
-@njit(cache=True, nogil=True)
+@entry
 def draw_rows(flat: FlatNetwork, key: NDArray[np.uint32], first_row: int, codes: Codes) -> None:
     """Fill `codes` (nodes x rows) with the rows of a sample from an even `first_row` on."""
     n = codes.shape[1]
