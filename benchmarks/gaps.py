@@ -116,16 +116,24 @@ def recovered(case: Case) -> list[tuple[float, float, float, float]]:
     return found
 
 
-def started(case: Case) -> list[tuple[float, float, float, float]]:
-    """SHD, loss on complete rows, arcs and observed score of soft EM from what PNAL finds, and from no arcs."""
+def drawn(case: Case) -> tuple[Any, Any, Any]:
+    """Draw the network of a case, its rows with gaps, and complete rows to predict."""
     import mapdag as md
 
     name, n, share, mechanism, seed = case
     truth = md.network(name)
-    data, test = (
+    return (
+        truth,
         with_gaps(truth.sample(n, seed=seed), share, mechanism, seed),
         truth.sample(TEST_ROWS, seed=10_000 + seed),
     )
+
+
+def started(case: Case) -> list[tuple[float, float, float, float]]:
+    """SHD, loss on complete rows, arcs and observed score of soft EM from what PNAL finds, and from no arcs."""
+    import mapdag as md
+
+    truth, data, test = drawn(case)
     found = []
     for start in (None, md.DAG(data.names)):
         result = md.structural_em(data, OBJECTIVE, starts=1, start=start, threads=1)
@@ -138,12 +146,8 @@ def penalised(case: Case) -> list[tuple[float, float, float, float]]:
     """SHD, loss on complete rows, arcs and penalty of PNAL, the latter by default and as multiples of BIC's."""
     import mapdag as md
 
-    name, n, share, mechanism, seed = case
-    truth = md.network(name)
-    data, test = (
-        with_gaps(truth.sample(n, seed=seed), share, mechanism, seed),
-        truth.sample(TEST_ROWS, seed=10_000 + seed),
-    )
+    truth, data, test = drawn(case)
+    n = data.n_rows
     found = []
     for times in PENALTIES:
         k = n**-0.25 / data.n_columns if times is None else times * math.log(n) / (2 * n)

@@ -14,6 +14,8 @@ from mapdag.kernels import Bools, Floats, Ints, Words, entry, inner, new_bools
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from mapdag.search.orders.graph import Graph
+
 _ROOM = 2048  # families of a child that are kept, at most
 
 
@@ -36,6 +38,11 @@ class Lists(NamedTuple):
     def families(self) -> Families:
         """Return the same as families."""
         return Families(np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts)), self.sets, self.scores)
+
+
+def families_of(graph: Graph) -> Families:
+    """Return the families of a graph."""
+    return Families(np.arange(len(graph.scores)), graph.parents, graph.scores)
 
 
 def make_lists(parts: Sequence[Families], must: Words) -> Lists:

@@ -23,7 +23,7 @@ from mapdag.search.climbing.walk import Walk
 from mapdag.search.exact.search import search_exactly
 from mapdag.search.orders.assembly import new_assembly, put_together
 from mapdag.search.orders.graph import graph_of
-from mapdag.search.orders.lists import Families, make_lists
+from mapdag.search.orders.lists import families_of, make_lists
 from mapdag.search.orders.sample import draw
 from mapdag.search.orders.state import Basis, order_of
 from mapdag.search.orders.team import Team
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from mapdag.search.frame.options import Options
     from mapdag.search.frame.result import Result
     from mapdag.search.orders.graph import Graph
+    from mapdag.search.orders.lists import Families
     from mapdag.search.orders.state import OrderState
     from mapdag.search.orders.team import Errand
 
@@ -149,6 +150,7 @@ class _Search:
         walk.watch.check()
         graphs = [_masks_of(walk.best()), _masks_of(other.best()), *(each.masks() for each in search.graphs)]
         for graph in self._scored(graphs):
+            self._met.append(families_of(graph))
             self._accept(graph)
         self._orders = list(map(order_of, graphs[:_STARTS_ON_ALL]))
         self._starts, self._fresh = len(self._orders), 0
@@ -205,7 +207,8 @@ class _Search:
         work = 0.0
         errands = [(generation, each) for each in range(size)]
         while errands and (self._best is None or work <= self._most_work):
-            self._walk.tell("searching", generation, _GENERATIONS)
+            done = len(self.graphs)
+            self._walk.tell("searching", done, done + len(errands) + _FRUITLESS * (_TOPS + self._fresh))
             state = team.get(errands)
             errands.pop(0)
             work += state.work
@@ -241,7 +244,7 @@ class _Search:
         must = [tuple(sorted(self._everybody.before.get(x, ()))) for x in range(len(self._walk.nodes))]
         scores = self._score(list(enumerate(must)))
         graph = graph_of(list(map(mask_of, must)), [scores[family] for family in enumerate(must)])
-        return Families(np.arange(len(must)), graph.parents, graph.scores)
+        return families_of(graph)
 
     def _accept(self, graph: Graph) -> None:
         """Take a graph for the best one so far if it is."""
