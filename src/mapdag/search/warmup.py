@@ -76,7 +76,12 @@ def compile_kernels() -> None:
         noted[function] = arguments
         return 0
 
-    compile_for = kernels.address_of
+    parent, address_of = os.getppid(), kernels.address_of
+
+    def compile_for(function: Any, *arguments: Any) -> None:
+        if os.getppid() == parent:  # else it was killed, and the next one has a second process of its own
+            address_of(function, *arguments)
+
     for module in (kernels, store, trees):
         module.address_of = note  # type: ignore[attr-defined]  # no kernel is compiled before its turn
     data = Dataset.from_codes(np.eye(6, dtype=np.int64))
