@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mapdag.errors import ParameterError
+from mapdag.wording import brief
 
 #: Numbers beyond this make no sense as parameters of scores, and may overflow where they are multiplied.
 LARGEST = 1e100
@@ -17,9 +18,9 @@ def check_positive(name: str, value: Any) -> float:
     """Return `value` as a float, or say that it must be a positive number."""
     number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
     if not number or not 0 < value < math.inf:
-        raise ParameterError(f"{name} must be a positive number, got {_told(value)}")
+        raise ParameterError(f"{name} must be a positive number, got {brief(value)}")
     if value > LARGEST:
-        raise ParameterError(f"{name} must be at most {LARGEST:g}, got {_told(value)}")
+        raise ParameterError(f"{name} must be at most {LARGEST:g}, got {brief(value)}")
     return float(value)
 
 
@@ -27,7 +28,7 @@ def check_whole(name: str, value: Any, *, least: int = 0) -> int:
     """Return `value` as an int, or say that it must be a whole number of at least `least`."""
     number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
     if not number or not least <= value < 2**63 or int(value) != value:
-        raise ParameterError(f"{name} must be a whole number of at least {least}, got {_told(value)}")
+        raise ParameterError(f"{name} must be a whole number of at least {least}, got {brief(value)}")
     return int(value)
 
 
@@ -36,17 +37,12 @@ def check_number(name: str, value: Any, *, least: float) -> float:
     number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
     if not number or not least <= value <= LARGEST:
         rule = f"of at most {LARGEST:g}" if number and LARGEST < value < math.inf else f"of at least {least:g}"
-        raise ParameterError(f"{name} must be a number {rule}, got {_told(value)}")
+        raise ParameterError(f"{name} must be a number {rule}, got {brief(value)}")
     return float(value)
 
 
 def check_probability(name: str, value: Any) -> float:
     """Return `value` as a float, or say that it must lie strictly between 0 and 1."""
     if not (isinstance(value, (int, float, np.floating)) and 0 < value < 1):
-        raise ParameterError(f"{name} must lie strictly between 0 and 1, got {value!r}")
+        raise ParameterError(f"{name} must lie strictly between 0 and 1, got {brief(value)}")
     return float(value)
-
-
-def _told(value: Any) -> str:
-    """Write a value that was refused; Python does not write whole numbers of thousands of digits."""
-    return repr(value) if not isinstance(value, int) or abs(value) < 10**30 else "a number of more than 30 digits"

@@ -115,3 +115,18 @@ def _cells_of(letter: str) -> int:
     if unicodedata.category(letter) in {"Mn", "Me", "Cf"}:
         return 0
     return 2 if unicodedata.east_asian_width(letter) in "WF" else 1
+
+
+def brief(value: object, most: int = 80) -> str:
+    """Write a value for a message: not too long, whatever it is.
+
+    >>> brief("x" * 100)
+    "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx..."
+    """
+    if isinstance(value, int) and abs(value) >= 10**30:
+        return "a number of more than 30 digits"
+    try:
+        text = repr(value)
+    except Exception:  # noqa: BLE001 - whole numbers of thousands of digits in it, or a class that cannot be shown
+        text = f"a {type(value).__name__}"
+    return text if len(text) <= most else f"{text[: most - 3]}..."

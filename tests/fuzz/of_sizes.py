@@ -33,7 +33,7 @@ def _designed(data: bytes) -> None:
 
 
 def _objective(data: bytes) -> None:
-    parse(data.decode("utf-8", "surrogatepass"))
+    parse(data.decode("utf-8", "replace"))
 
 
 #: Who reads, and files that are as they should be.
@@ -100,6 +100,7 @@ ONCE_SLOW = {
     "DOT, subgraphs": Large("graph", "digraph {", ("a {} ",), "}", 0),
     "arcs, one again and again": Large("graph", "from,to\n", ("a,b\n",), "", 0),
     "arcs": Large("graph", "from,to\n", ("a#,b\n",), "", 0),
+    "designs, dots": Large("design", 'networks = ["asia"]\nx', ("0.5",), "=1\n", 0),
     "tables, quotes": Large("table", "a,b\n", ('"x""y",1\n',), "", 0),
     "tables, identifiers": Large("check", "a,b\n", ("a#,b#\n",), "", 0),
 }  # fmt: skip

@@ -265,6 +265,7 @@ def _path_of(table: Any) -> str | list[str] | None:
 
 
 def _texts(given: str | Iterable[Any]) -> list[str]:
+    texts_for_missing(given)
     return [given] if isinstance(given, str) else [text_of(value) for value in given]
 
 

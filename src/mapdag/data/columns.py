@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from mapdag.data.codings import TEXT, Coding
-from mapdag.data.labels import parse_decimal_commas, parse_numbers, spelling, text_of, texts_of
+from mapdag.data.labels import clock_text, parse_decimal_commas, parse_numbers, spelling, text_of, texts_of
+from mapdag.data.panics import without_reports
 from mapdag.data.problems import rows_text
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ _TYPES: Mapping[str, ValueType] = {"b": "boolean", "i": "integer", "u": "integer
 
 #: A range of integers up to this wide is tabulated rather than sorted.
 _DENSE = 2**16
+
+_SPAN = np.timedelta64  # a whole number, as numpy sees it
 
 #: Where to look for the distinct values first: as a rule, few rows show all of them.
 _FIRST = 2_000
@@ -67,8 +70,7 @@ class Column:
         """Return the values as numbers by position (NaN: missing), or None if some value is not a number."""
         if self.values is not None:
             result = self.values.astype(np.float64)
-            codes = [parse_numbers([text]) for text in missing]
-            result[np.isin(result, [code[0] for code in codes if code is not None])] = np.nan
+            result[self._coded_as(missing)] = np.nan
             return result
         if self.kind != "text":
             return None
@@ -83,6 +85,22 @@ class Column:
         result = np.full(len(texts), np.nan)
         result[kept] = parsed
         return result
+
+    def _coded_as(self, missing: Collection[str]) -> list[int]:
+        """Return the positions of numbers whose text means "missing"; only texts of those are made that come near."""
+        assert self.values is not None
+        parsed = [code for code in (parse_numbers([text]) for text in missing) if code is not None]
+        if not parsed:
+            return []
+        codes = np.concatenate(parsed)
+        narrow = np.float16 if self.values.dtype == np.float16 else np.float32
+        codes = codes[np.abs(codes) < np.finfo(narrow).max]
+        near = np.isin(self.values.astype(narrow), codes.astype(narrow))
+        texts = {
+            i: self.labels[i] if self.texts is not None else text_of(self.values[i])
+            for i in np.flatnonzero(near).tolist()
+        }
+        return [i for i, text in texts.items() if text is not None and (text in missing or spelling(text) in missing)]
 
     @property
     def n_positions(self) -> int:
@@ -147,7 +165,11 @@ def from_any(name: str, part: Any) -> Column:
     if is_a(part, "polars", "Series"):
         return from_polars(name, part)
     if type(part).__module__.split(".")[0] == "pandas":
-        return from_pandas(name, sys.modules["pandas"].Series(part))
+        try:
+            series = sys.modules["pandas"].Series(part)
+        except (TypeError, ValueError, NotImplementedError):  # a table, or an index of several levels
+            return _nested(name, f"{type(part).__name__} values", len(part))
+        return from_pandas(name, series)
     if isinstance(part, np.ma.MaskedArray):
         return _from_masked(name, part)
     if isinstance(part, np.ndarray):
@@ -191,7 +213,7 @@ def _decoded(values: Sequence[bytes]) -> list[str]:
 
 def _from_masked(name: str, values: np.ma.MaskedArray[Any, Any]) -> Column:
     """Make a column from a masked array; what is masked is missing."""
-    if values.dtype.kind != "S" or values.ndim != 1:
+    if values.dtype.kind not in "biufmMS" or values.ndim != 1:
         return from_objects(name, values.tolist())
     return _expand(from_numpy(name, values.compressed()), ~np.ma.getmaskarray(values))
 
@@ -219,7 +241,7 @@ def is_missing(value: Any) -> bool:
     """Tell whether a value is one of those that stand for none."""
     if value is None or type(value).__name__ in {"NAType", "NaTType"}:
         return True
-    return isinstance(value, float | np.floating | np.datetime64) and value != value  # noqa: PLR0124
+    return isinstance(value, float | np.floating | np.datetime64 | np.timedelta64) and value != value  # noqa: PLR0124
 
 
 def from_objects(name: str, values: Sequence[Any]) -> Column:
@@ -242,7 +264,7 @@ def from_objects(name: str, values: Sequence[Any]) -> Column:
     labels = [None if value is None else text_of(value) for value in distinct]
     if present and all(isinstance(value, bool | np.bool_) for value in present):
         return Column(name, "boolean", index, texts=labels, coding=Coding("boolean"))
-    if present and all(isinstance(value, numbers.Real) and not isinstance(value, bool) for value in present):
+    if present and all(isinstance(value, numbers.Real) and not isinstance(value, bool | _SPAN) for value in present):
         floats = np.array([np.nan if value is None else _as_float(value) for value in distinct])
         whole = all(isinstance(value, numbers.Integral) for value in present)
         return Column(
@@ -272,12 +294,15 @@ def from_pandas(name: str, series: Any) -> Column:
         return Column(name, "text", index, texts=[*labels, None], declared=labels, coding=Coding(own))
     if isinstance(dtype, np.dtype) and dtype.kind in "biufmM":
         return from_numpy(name, series.to_numpy())
+    if dtype.kind in "biuf" and hasattr(dtype, "numpy_dtype"):  # with missing values of their own
+        present = series.notna().to_numpy()
+        return _expand(from_numpy(name, series[present].to_numpy(dtype=dtype.numpy_dtype)), present)
     if dtype.kind == "O" and sys.modules["pandas"].api.types.infer_dtype(series, skipna=True) != "string":
         # factorize() would take True, 1 and 1.0 for one value.
         return from_objects(name, series.tolist())
     try:
         codes, distinct = series.factorize()
-    except TypeError:
+    except (TypeError, NotImplementedError):
         return _nested(name, f"values of type {dtype}", len(series))
     column = from_objects(name, [*distinct.tolist(), None])
     return replace(column, index=column.index[codes])  # -1, missing, finds the None at the end
@@ -315,7 +340,9 @@ def from_polars(name: str, series: pl.Series, *, own: bool = False, numeric: Col
         return Column(name, "text", index, texts=[*labels, None], declared=labels)
     if dtype == pl.String and numeric is not None:
         floats = series.cast(pl.Float64, strict=False)
-        others = series.filter(floats.is_null() & series.is_not_null()).unique().to_list()
+        odd = (floats.is_null() | ~floats.is_finite()) & series.is_not_null()
+        floats = floats.set(floats.is_nan(), None)
+        others = series.filter(odd).unique().to_list()
         if all(text.strip() in numeric for text in others) and not _whole(floats):
             return from_polars(name, floats)
     if dtype == pl.String or isinstance(dtype, pl.Categorical):
@@ -334,15 +361,40 @@ def _from_typed(name: str, series: pl.Series) -> Column:
         return _nested(name, f"values of type {dtype}", len(series))
     if dtype == pl.Object:
         return from_objects(name, series.to_list())
-    if dtype.is_temporal() or dtype in (getattr(pl, "Int128", None), getattr(pl, "UInt128", None)):
-        column = _from_pool(name, series.cast(pl.String), own=False)
-        column.kind = "temporal" if dtype.is_temporal() else "text"
-        return column
+    if dtype.is_temporal():
+        return _from_times(name, series)
+    if dtype in (getattr(pl, "Int128", None), getattr(pl, "UInt128", None)):
+        return _from_pool(name, series.cast(pl.String), own=False)
     if dtype.is_decimal():
-        series = series.cast(pl.Float64)
+        floats = series.cast(pl.Float64, strict=False)
+        if not (floats.cast(dtype, strict=False).eq_missing(series)).all():  # more digits than a float has
+            return _from_pool(name, series.cast(pl.String), own=False)
+        series = floats
     if not series.null_count():
         return from_numpy(name, series.to_numpy())
     return _expand(from_numpy(name, series.drop_nulls().to_numpy()), series.is_not_null().to_numpy())
+
+
+def _from_times(name: str, series: pl.Series) -> Column:
+    """Make a column from dates, times, or spans of time; polars may know some that it cannot write."""
+    import polars as pl
+
+    dtype, present = series.dtype, series.is_not_null().to_numpy()
+    if isinstance(dtype, pl.Duration):
+        return _expand(from_numpy(name, series.drop_nulls().to_numpy()), present)
+    clock = "" if dtype == pl.Date else "%H:%M:%S%.f"
+    zone = "%:z" if isinstance(dtype, pl.Datetime) and dtype.time_zone else ""
+    day = "" if dtype == pl.Time else "%Y-%m-%d"
+    try:
+        with without_reports():
+            texts = series.dt.to_string(f"{day} {clock}".strip() + zone)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        return _nested(name, f"values of type {dtype} that are beyond all calendars", len(series))
+    if texts.null_count() > series.null_count():
+        return _nested(name, f"values of type {dtype} that are beyond all calendars", len(series))
+    column = _from_pool(name, texts, own=False)
+    written = [None if label is None else clock_text(label) for label in column.labels]
+    return replace(column, kind="temporal", texts=written)
 
 
 def _whole(floats: pl.Series) -> bool:

@@ -9,7 +9,7 @@ import os
 import stat
 import zlib
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,6 +57,7 @@ class Content:
     size: int  # how many bytes there are
     path: Path | None = None  # where they are, unless `data` holds them
     data: bytes | None = None
+    is_text: bool = False  # whether it was read as text, hence is in UTF-8
 
     @classmethod
     def of(cls, name: str, data: bytes) -> Content:
@@ -150,9 +151,7 @@ def open_content(source: Any, *, unpack: bool = True) -> Content:
     if isinstance(source, bytes | bytearray | memoryview):
         content = Content.of("the data", bytes(source))
     elif hasattr(source, "read"):
-        data = source.read()
-        name = str(getattr(source, "name", "the data"))
-        content = Content.of(name, as_bytes(data, name))
+        content = _read_open(source)
     else:
         content = _open_path(source)
     if not content.size:
@@ -165,10 +164,27 @@ def open_content(source: Any, *, unpack: bool = True) -> Content:
     return content
 
 
+def _read_open(source: Any) -> Content:
+    """Read an open file: of bytes, or of text, whose encoding then is no question any more."""
+    name = str(getattr(source, "name", "the data"))
+    try:
+        data = source.read()
+    except (
+        *DAMAGED,
+        UnicodeError,
+        ValueError,
+        TypeError,
+    ) as error:  # closed, not to be read, in another encoding, damaged
+        raise DataError(f"{name}: cannot be read: {error}") from error
+    return replace(Content.of(name, as_bytes(data, name)), is_text=isinstance(data, str))
+
+
 def as_bytes(data: Any, name: str) -> bytes:
     """Return what was read from an open file as bytes."""
-    if not isinstance(data, str):
+    if isinstance(data, bytes | bytearray | memoryview):
         return bytes(data)
+    if not isinstance(data, str):
+        raise DataError(f"{name}: what was read from it is neither text nor bytes, got {data!r:.80}")
     try:
         return data.encode()
     except UnicodeEncodeError as error:

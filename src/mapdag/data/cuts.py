@@ -114,8 +114,8 @@ class Cuts(Mapping[str, tuple[float, ...]]):
 def _checked(name: str, values: Sequence[float]) -> tuple[float, ...]:
     try:
         edges = tuple(float(value) + 0.0 for value in values)  # -0.0 becomes 0.0
-    except (TypeError, ValueError):
-        raise ParameterError(f"the cut points of {name!r} must be numbers, got {values!r}") from None
+    except (TypeError, ValueError, OverflowError):
+        raise ParameterError(f"the cut points of {name!r} must be numbers, got {values!r:.80}") from None
     inner = edges[1:-1]
     # The first interval may hold a single value, as in "[0,0]", "(0,5]".
     increasing = all(low < high for low, high in itertools.pairwise(edges[1:])) and edges[:1] <= edges[1:2]

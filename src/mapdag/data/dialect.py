@@ -18,6 +18,7 @@ from mapdag.data.content import HEAD, Content
 from mapdag.data.quoting import close_up, find_fault
 from mapdag.errors import DataError, ParameterError, Setting
 from mapdag.notices import warn
+from mapdag.wording import brief
 
 _SEPARATORS = ",;\t|"
 _SAMPLE = 1000
@@ -73,7 +74,7 @@ def known_encoding(head: bytes, encoding: str | None) -> str | None:
         name = codecs.lookup(encoding).name
         "".encode(name)  # some of them are for bytes
     except (LookupError, ValueError, TypeError):
-        raise ParameterError(f"encoding must be one that Python knows, got {encoding!r}") from None
+        raise ParameterError(f"encoding must be one that Python knows, got {brief(encoding)}") from None
     if name in {"utf-16", "utf-32"} and not any(head.startswith(bom) for bom, _ in _BOMS):
         return f"{name}-{'le' if sys.byteorder == 'little' else 'be'}"  # which nothing in the text tells
     return name
@@ -131,7 +132,7 @@ def _is_separator(given: object) -> bool:
 def find_dialect(content: Content, separator: str | None) -> Dialect:
     """Find out the dialect of a UTF-8 text table."""
     if separator is not None and not _is_separator(separator):
-        raise ParameterError(f"separator must be one ASCII character other than a quote, got {separator!r}")
+        raise ParameterError(f"separator must be one ASCII character other than a quote, got {brief(separator)}")
     head = content.head
     if not head:
         raise DataError(f"{content.name} is empty")

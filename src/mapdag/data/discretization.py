@@ -13,7 +13,7 @@ from mapdag.checks import check_whole
 from mapdag.data.codings import Coding
 from mapdag.data.cuts import Cuts, edges_of_splits, hartemink_splits, interval_edges, quantile_splits
 from mapdag.data.judgement import judge
-from mapdag.data.labels import MAX_LEVELS
+from mapdag.data.labels import MAX_LEVELS, is_iterable
 from mapdag.data.levels import Coded, Continuous, interpret
 from mapdag.data.meanings import ReadOptions, texts_for_missing
 from mapdag.data.problems import Problems, unknown_names
@@ -140,13 +140,13 @@ def _method(notation: str) -> Method:
 
 
 def _way(name: str, way: Any) -> Method | tuple[float, ...] | None:
-    if way is None or way == "none":
+    if way is None:
         return None
     if isinstance(way, str):
-        return _method(way)
+        return None if way == "none" else _method(way)
     if _is_count(way):
         return Method(bins=int(way))
-    if isinstance(way, Iterable):
+    if not isinstance(way, bytes) and is_iterable(way):
         return Cuts({name: (-np.inf, *way, np.inf)})[name]
     raise ParameterError(f"discretize: {name!r} needs a method, a number of bins or cut points, got {way!r}")
 

@@ -5,6 +5,7 @@ Everything here works on the few distinct values of a column, never on its rows.
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 import re
 import sys
@@ -49,7 +50,12 @@ _DATE = re.compile(
     rf"|\d{{1,2}}[- ]{_MONTH}[- ]\d{{2,4}}|{_MONTH} \d{{1,2}},? \d{{4}}|{_MONTH} \d{{4}}){_CLOCK}",
     re.ASCII | re.IGNORECASE,
 )
-_MIDNIGHT = re.compile(r"[T ]00:00:00(?:\.0+)?(?=$|Z|[+-])")
+_MIDNIGHT = re.compile(
+    r"(?:(?<=\d{4}[-/.]\d\d[-/.]\d\d)|(?<=\d\d[-/.]\d\d[-/.]\d{4}))[T ]00:00:00(?:\.0+)?(?=$|Z|[+-])", re.ASCII
+)
+_FRACTION = re.compile(r"(:\d\d)(\.\d*?)0*(?!\d)", re.ASCII)
+_NANOSECONDS = {"W": 604_800 * 10**9, "D": 86_400 * 10**9, "h": 3_600 * 10**9, "m": 60 * 10**9, "s": 10**9,
+                "ms": 10**6, "us": 1_000, "ns": 1}  # fmt: skip
 
 
 def text_of(value: Any) -> str:
@@ -60,7 +66,11 @@ def text_of(value: Any) -> str:
     """
     if isinstance(value, str):
         return str(value)  # numpy.str_ becomes str
-    if isinstance(value, np.generic) and not isinstance(value, np.datetime64 | np.timedelta64):
+    if isinstance(value, dt.date | dt.time | dt.timedelta | np.datetime64 | np.timedelta64):
+        return _time_text(value)
+    if isinstance(value, np.longdouble) and np.longdouble(float(value)) != value:
+        return str(value)  # more digits than a float has
+    if isinstance(value, np.generic):
         # float32 keeps its own shortest text: 0.1, not 0.10000000149011612.
         value = float(str(value)) if isinstance(value, np.floating) else value.item()
     if isinstance(value, float) and math.isfinite(value) and value == int(value):
@@ -69,6 +79,38 @@ def text_of(value: Any) -> str:
         return str(value)
     except ValueError as error:  # Python's limit for whole numbers
         raise DataError(f"a value cannot be written as a label: {error}") from None
+
+
+def _time_text(value: Any) -> str:
+    """Return the label of a date, a time or a span of time, the same whichever library it comes from.
+
+    >>> text_of(np.datetime64("2020-01-31T05:00:00.500000")), text_of(dt.datetime(2020, 1, 31, 5, 0, 0, 500_000))
+    ('2020-01-31 05:00:00.5', '2020-01-31 05:00:00.5')
+    >>> text_of(np.timedelta64(36, "h")), text_of(dt.timedelta(days=1.5))
+    ('1 day, 12:00:00', '1 day, 12:00:00')
+    """
+    if isinstance(value, dt.timedelta):
+        value = getattr(value, "asm8", value)  # of pandas: it may have nanoseconds
+    if isinstance(value, np.timedelta64):
+        unit, size = np.datetime_data(value.dtype)
+        if unit not in _NANOSECONDS:
+            return str(value)
+        whole, rest = divmod(int(value.astype(np.int64)) * size * _NANOSECONDS[unit], 1_000)
+        try:
+            text = str(dt.timedelta(microseconds=whole))
+        except OverflowError:
+            return str(value)
+        value = f"{text}{'' if '.' in text else '.000000'}{rest:03d}" if rest else text
+    return clock_text(str(value).replace("T", " "))
+
+
+def clock_text(text: str) -> str:
+    """Write the time in a text with as few digits as it needs.
+
+    >>> clock_text("05:00:00.500"), clock_text("2020-01-31 05:00:00.000000+01:00")
+    ('05:00:00.5', '2020-01-31 05:00:00+01:00')
+    """
+    return _FRACTION.sub(lambda found: found[1] + found[2].rstrip("."), text)
 
 
 def texts_of(numbers: NDArray[Any]) -> list[str]:
@@ -212,6 +254,15 @@ class Matcher:
         return self._loose.get(spelling(label)) if code is None else code
 
 
+def is_iterable(value: Any) -> bool:
+    """Tell whether one can go through a value: arrays without an axis only look like it."""
+    try:
+        iter(value)
+    except TypeError:
+        return False
+    return True
+
+
 # Declarations of levels -------------------------------------------------------------------------------------------
 
 
@@ -227,7 +278,7 @@ def check_names(names: Sequence[Any]) -> tuple[str, ...]:
     if not len(names):
         raise DataError("a dataset needs at least one column")
     for position, name in enumerate(names):
-        if not isinstance(name, str) or not name:
+        if not isinstance(name, str) or not name or half_character([name]):
             raise DataError(f"column names must be non-empty text; column {position + 1} is named {name!r}")
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
@@ -237,10 +288,12 @@ def check_names(names: Sequence[Any]) -> tuple[str, ...]:
 
 def label_list(labels: Sequence[Any] | int, name: str) -> tuple[str, ...]:
     """Return the declared labels of one column as text, checked."""
-    if isinstance(labels, bool | str) or not (isinstance(labels, int | np.integer) or hasattr(labels, "__iter__")):
-        raise DataError(f"levels of {name!r} must be a list of labels or their number, got {labels!r}")
+    if isinstance(labels, bool | str | bytes | set | frozenset | Mapping):
+        raise DataError(f"levels of {name!r} must be a list of labels, in order, or their number, got {labels!r:.80}")
     if isinstance(labels, int | np.integer):
         labels = range(min(max(int(labels), 0), sys.maxsize))
+    if not is_iterable(labels):
+        raise DataError(f"levels of {name!r} must be a list of labels, in order, or their number, got {labels!r:.80}")
     texts = tuple(text_of(label) for label in islice(labels, MAX_LEVELS + 1))
     if not texts:
         raise DataError(f"levels of {name!r}: at least one is needed")
@@ -250,9 +303,21 @@ def label_list(labels: Sequence[Any] | int, name: str) -> tuple[str, ...]:
     if len(set(texts)) < len(texts):
         twice = [label for label, count in Counter(texts).items() if count > 1]
         raise DataError(f"levels of {name!r}: {listed(twice)} are declared more than once")
-    if "" in texts:
+    if not all(text.strip() for text in texts):
         raise DataError(f"levels of {name!r}: a label is empty")
+    if (half := half_character(texts)) is not None:
+        raise DataError(f"levels of {name!r}: {half!r} has half of a pair of characters")
     return texts
+
+
+def half_character(texts: Iterable[str]) -> str | None:
+    """Return a text that no file can hold, because it has half of a pair of characters, if there is one."""
+    every = list(texts)
+    try:
+        "".join(every).encode()
+    except UnicodeEncodeError:
+        return next((text for text in every if any("\ud800" <= letter <= "\udfff" for letter in text)), None)
+    return None
 
 
 def declared_levels(levels: LevelsLike | None, names: Sequence[str]) -> dict[str, tuple[str, ...]]:
@@ -265,8 +330,8 @@ def declared_levels(levels: LevelsLike | None, names: Sequence[str]) -> dict[str
         if unknown:
             raise unknown_names(unknown, names, "levels")
         return {name: label_list(given[name], name) for name in names if name in given}
-    if isinstance(levels, str) or not hasattr(levels, "__len__"):
-        raise DataError(f"levels must be a mapping from column names or a list with one entry each, got {levels!r}")
+    if isinstance(levels, str) or not hasattr(levels, "__len__") or not is_iterable(levels):
+        raise DataError(f"levels must be a mapping from column names or a list with one entry each, got {levels!r:.80}")
     if len(levels) != len(names):
         raise DataError(f"levels has {len(levels):,} entries for {len(names):,} columns")
     return {name: label_list(labels, name) for name, labels in zip(names, levels, strict=True)}

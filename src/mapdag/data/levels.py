@@ -11,7 +11,7 @@ import numpy as np
 
 from mapdag.data.codings import TEXT, Coding
 from mapdag.data.judgement import Judgement, judge
-from mapdag.data.labels import MAX_LEVELS, Matcher, ordered, parse_numbers
+from mapdag.data.labels import MAX_LEVELS, Matcher, half_character, ordered, parse_numbers
 from mapdag.data.meanings import MISSING_LEVELS, code_texts, meanings_of, no_level
 from mapdag.data.problems import Problems, listed, quoted
 from mapdag.errors import Setting
@@ -69,8 +69,7 @@ def interpret(column: Column, options: ReadOptions, problems: Problems) -> Coded
     texts = options.expected(column.name)
     labels = meanings_of(column, options, texts)
     levels = texts or _own_levels(column, options, labels)
-    if declared is None and len(levels) > options.max_levels:
-        _note_many(column, levels, options, problems)
+    if _refused(column, levels, options, problems):
         return None
     coded = encode(column, labels, levels, options, problems)
     if coded is None or not _missing_dealt_with(coded, column, options, problems):
@@ -147,6 +146,20 @@ def cut_setting(options: ReadOptions, name: str, way: str | None = None) -> Sett
         default = {"*": options.asked} if isinstance(options.asked, str) else {}
         return Setting("discretize", {**default, **asked, name: way})
     return Setting("discretize", {**asked, "*": "quantile"} if asked else "quantile")
+
+
+def _refused(column: Column, levels: Sequence[str], options: ReadOptions, problems: Problems) -> bool:
+    """Note more levels than there may be, or one that no file can hold; tell whether that is so."""
+    half = half_character(levels)
+    if half is not None:
+        problems.add(
+            column.name, f"has the value {half!r}: half of a pair of characters", Setting("drop", [column.name])
+        )
+    elif column.name not in options.declared and len(levels) > options.max_levels:
+        _note_many(column, levels, options, problems)
+    else:
+        return False
+    return True
 
 
 def _note_many(column: Column, levels: Sequence[str], options: ReadOptions, problems: Problems) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from mapdag.data.labels import MISSING, Matcher, spelling, text_of, tidied
+from mapdag.data.labels import MISSING, Matcher, is_iterable, spelling, text_of, tidied
 from mapdag.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -68,6 +68,10 @@ class ReadOptions:
         numbers = column.numbers(self.missing_texts) if column.name in self.cut_numbers else None
         return numbers is not None and not np.isnan(numbers).all()
 
+    def takes_numbers(self, name: str) -> bool:
+        """Tell whether numbers in great variety, written as text, can only be meant to be cut."""
+        return name not in self.declared and name not in self.uncut and self.most is None
+
     def expected(self, name: str) -> tuple[str, ...] | None:
         """Return what a column with declared levels is to hold: their labels or, as codes, "0" to "r-1"."""
         declared = self.declared.get(name)
@@ -76,7 +80,7 @@ class ReadOptions:
 
 def texts_for_missing(values: str | Iterable[Any]) -> frozenset[str]:
     """Understand the option `missing_values`."""
-    if not isinstance(values, Iterable):
+    if isinstance(values, bytes) or not is_iterable(values):
         raise ParameterError(f"missing_values must be a text or a list of values, got {values!r:.80}")
     return frozenset(text_of(value) for value in ([values] if isinstance(values, str) else values))
 

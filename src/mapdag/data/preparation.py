@@ -29,6 +29,7 @@ from mapdag.data.survey import count_column, may_have_counts
 from mapdag.errors import DataError, ParameterError, Setting
 from mapdag.notices import warn
 from mapdag.unpacking import unpacked
+from mapdag.wording import brief
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -88,7 +89,8 @@ def prepare(source: Any, **asked: Unpack[ReadingOptions]) -> Prepared:
     dropped = names_in(asked.get("drop", ()))
     problems = Problems(dropped)
     positions = chosen_columns(table, dropped, weights, problems)
-    known = {name: edges for name, edges in getattr(like, "cuts", {}).items() if name in positions}
+    cuts = getattr(like, "cuts", None)
+    known = {name: cuts[name] for name in positions if name in cuts} if isinstance(cuts, Mapping) else {}
     discretizer = Discretizer.of(asked.get("discretize"), positions)
     options = replace(
         _understood(asked, list(positions), discretizer),
@@ -130,11 +132,13 @@ def prepare(source: Any, **asked: Unpack[ReadingOptions]) -> Prepared:
 
 def _check(asked: ReadingOptions) -> None:
     """Refuse options that can be seen to be wrong without looking at the table."""
-    missing, most = asked.get("missing", "error"), asked.get("max_levels")
-    if missing not in ("error", "drop", "level", "keep"):
-        raise ParameterError(f'missing must be "error", "drop", "level" or "keep", got {missing!r}')
+    missing, most, codes = asked.get("missing", "error"), asked.get("max_levels"), asked.get("codes")
+    if not isinstance(missing, str) or missing not in ("error", "drop", "level", "keep"):
+        raise ParameterError(f'missing must be "error", "drop", "level" or "keep", got {brief(missing)}')
     if most is not None and not (isinstance(most, int | np.integer) and 2 <= most <= MAX_LEVELS):
-        raise ParameterError(f"max_levels must be between 2 and {MAX_LEVELS:,}, got {most!r}")
+        raise ParameterError(f"max_levels must be between 2 and {MAX_LEVELS:,}, got {brief(most)}")
+    if codes is not None and not isinstance(codes, bool | np.bool_):
+        raise ParameterError(f"codes must be True, False or None, got {brief(codes)}")
     if asked.get("levels") is not None and asked.get("like") is not None:
         raise ParameterError("levels and like cannot be given together")
 

@@ -91,6 +91,8 @@ def check_weights(weights: Any, n_rows: int, what: str = "weights") -> Weights:
 
 def _as_numbers(weights: Any) -> NDArray[Any]:
     """Return an array; numbers that came as Python objects (integers beyond 64 bits do) become floats."""
+    if np.ma.is_masked(weights):
+        raise DataError("weights must be finite: some are masked")
     try:
         array = np.asarray(weights)
     except ValueError:  # lists of different lengths in it

@@ -10,7 +10,7 @@ import io
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from mapdag.data.codings import TEXT
 from mapdag.data.columns import Column, from_any, from_pandas, from_polars, is_a
 from mapdag.data.content import HEAD, Content, failures, open_content
 from mapdag.data.dataset import Dataset
+from mapdag.data.labels import half_character, is_iterable
 from mapdag.data.panics import without_reports
 from mapdag.data.problems import Problems, listed, unknown_names
 from mapdag.errors import CapacityError, DataError, ParameterError
@@ -67,6 +68,7 @@ def open_source(source: Any, separator: str | None = None, encoding: str | None 
         found = _from_memory(source)
     else:
         content = open_content(source)
+        encoding = None if content.is_text else encoding
         if content.format != "text":
             found = _from_columnar(content)
         else:
@@ -82,8 +84,8 @@ def open_source(source: Any, separator: str | None = None, encoding: str | None 
 
 def names_in(drop: str | Iterable[str]) -> list[str]:
     """Return the columns that are to be left out."""
-    if not isinstance(drop, Iterable):
-        raise ParameterError(f"drop must be a column or a list of columns, got {drop!r}")
+    if isinstance(drop, bytes) or not is_iterable(drop):
+        raise ParameterError(f"drop must be a column or a list of columns, got {drop!r:.80}")
     return [drop] if isinstance(drop, str) else [str(name) for name in drop]
 
 
@@ -124,6 +126,8 @@ def chosen_columns(
             f"{source.called} has more than one column named {listed(twice)}: rename them, or leave them "
             "all out by drop=; if the first line holds data and not names, put a line of names before it"
         )
+    if (half := half_character(source.names[position] for position in kept)) is not None:
+        raise DataError(f"{source.called} has a column named {half!r}: half of a pair of characters")
     if not kept:
         raise DataError(f"no columns are left of {source.called}")
     check_width(source, len(kept))
@@ -139,7 +143,7 @@ def _from_memory(source: Any) -> Source:
     if is_a(source, "pandas", "DataFrame"):
         series = [source.iloc[:, position] for position in range(source.shape[1])]
         names = [str(name) for name in source.columns]
-        return Source(names, len(source), series, lambda name, part, _: from_pandas(name, part))
+        return Source(names, len(source), series, _from_series)
     if is_a(source, "polars", "LazyFrame"):
         return _from_frame(source.collect())
     if is_a(source, "polars", "DataFrame"):
@@ -156,6 +160,16 @@ def _from_memory(source: Any) -> Source:
         "a table must be a path, a pandas or polars DataFrame, an Arrow table, a 2-d numpy array, a dict of columns, "
         f"a list of dicts or a Dataset, got {type(source).__module__}.{type(source).__qualname__}"
     )
+
+
+def _from_series(name: str, series: Any, options: ReadOptions) -> Column:
+    """Make a column from a pandas Series; one that is an Arrow array inside is read as such."""
+    if type(series.dtype).__name__ != "ArrowDtype":
+        return from_pandas(name, series)
+    import pyarrow as pa
+
+    column = _from_stream(pa.table({"": series.array.__arrow_array__()})).pop(0, options)
+    return replace(column, name=name)
 
 
 def _from_dataset(data: Dataset) -> Source:
@@ -181,8 +195,11 @@ def _from_array(array: np.ndarray[Any, Any]) -> Source:
 
 def _from_mapping(columns: Mapping[Any, Any]) -> Source:
     for name, values in columns.items():
-        if isinstance(values, str | bytes) or not hasattr(values, "__len__"):
-            raise DataError(f"column {name!r} of the dict must be a sequence of values, got {values!r:.80}")
+        wrong = isinstance(values, str | bytes | Mapping | set | frozenset) or not hasattr(values, "__len__")
+        if wrong or getattr(values, "ndim", 1) == 0:
+            hint = ", which pandas' to_dict('list') makes" if isinstance(values, Mapping) else ""
+            told = f"column {name!r} of the dict must be a sequence of values{hint}"
+            raise DataError(f"{told}, got a {type(values).__name__}: {values!r:.80}")
     lengths = {len(values) for values in columns.values()}
     if len(lengths) > 1:
         shown = ", ".join(f"{name!r}: {len(values):,}" for name, values in list(columns.items())[:10])
@@ -237,9 +254,10 @@ def _from_stream(source: Any) -> Source:
         pa = None
     table: pa.Table | None = None
     try:
-        if pa is not None:
-            table = pa.RecordBatchReader.from_stream(source).read_all()
-        frame = pl.DataFrame(source if table is None else table.to_reader())
+        with without_reports():
+            if pa is not None:
+                table = pa.RecordBatchReader.from_stream(source).read_all()
+            frame = pl.DataFrame(source if table is None else table.to_reader())
     except failures() as error:
         raise DataError(f"the Arrow table cannot be read: {error}") from error
     if table is None:

@@ -31,6 +31,8 @@ DEFAULT = Support() + MU(c=1) + BDs(alpha=1)
 #: What an objective may be given as.
 Goal: TypeAlias = "str | Objective | Likelihood"
 
+_LONGEST = 500_000
+
 # A text in quotes, in which all is as it stands; one that is not closed goes on to the end.
 _QUOTED = r"\"[^\"\\]*(?:\\.[^\"\\]*)*(?:\"|\\?\Z)|'[^'\\]*(?:\\.[^'\\]*)*(?:'|\\?\Z)"
 _EXPECTED = f"expected a prior ({', '.join(PRIORS)}) or a likelihood ({', '.join(LIKELIHOODS)})"
@@ -78,6 +80,8 @@ class _Reader:
 
     def __init__(self, text: str) -> None:
         self.text = text
+        if len(text) > _LONGEST:
+            raise ParameterError(f"the text of an objective has at most {_LONGEST:,} letters, got {len(text):,}")
         line = re.sub(r"[\n\r\f\v]", " ", text)  # one line, so that every place is an offset
         self.line = re.sub(rf"({_QUOTED})|\s", lambda found: found[1] or " ", line).rstrip()
         self.indent = len(self.line) - len(self.line.lstrip())

@@ -5,6 +5,7 @@ A design is a value. `read_design` reads a TOML file, or takes the name of one i
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -21,6 +22,7 @@ from mapdag.unpacking import check_no_device
 Columns = Literal["file", "shuffled"]
 
 _DIGITS = 15  # of a number of rows
+_DOTS = 1_000  # in a name; none of ours has any
 _MOST = 10_000  # networks, sizes, objectives and arms
 _FEW = 3  # networks, sizes and replicates of a shortened design
 
@@ -321,6 +323,8 @@ def _from_toml(path: Path) -> Design:
         reason = getattr(error, "strerror", None) or "it is not text"
         raise FileError(f"{path}: a design is 'paper', 'quick' or a TOML file; {reason}") from None
     toml = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
+    if any(part.count(".") > _DOTS for part in re.split(r"[=,\[\]{}#\n]", text)):  # squares of it would be the time
+        raise FormatError(f"the name of a value has more than {_DOTS:,} parts", str(path))
     try:
         values = toml.loads(text)
     except (ValueError, RecursionError) as error:  # not TOML, numbers of thousands of digits, brackets within brackets

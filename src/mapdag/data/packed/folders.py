@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mapdag.data.packed.sealed import PART, told_if_full
+from mapdag.errors import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +25,8 @@ def cache_folder(cache: str | os.PathLike[str] | None = None) -> Path:
     """
     chosen = cache if cache is not None else os.environ.get(_VARIABLE) or None
     if chosen is not None:
+        if not isinstance(chosen, str | os.PathLike) or "\0" in os.fspath(chosen):
+            raise ParameterError(f"cache must be the path of a folder, got {chosen!r:.80}")
         return Path(chosen).expanduser()
     if sys.platform == "win32":
         home = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")

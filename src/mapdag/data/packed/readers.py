@@ -136,6 +136,8 @@ class FrameReader(Reader):
         end = 0 if last is None else int(last["end"])
         frame = self._frame.slice(end) if end else self._frame
         try:
+            with without_reports():
+                frame.head(1).collect()  # what cannot be read at all would look like no rows
             for batch in _without_reports(frame.collect_batches(chunk_size=BLOCK_ROWS, maintain_order=True)):
                 self._seen = batch
                 for low in range(0, batch.height, BLOCK_ROWS):

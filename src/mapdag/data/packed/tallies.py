@@ -164,7 +164,7 @@ class PackedTable:
         """Return the distinct values of a column as if they were its rows, each standing for as many as have it."""
         if tally.note:
             return self._unusable(name, tally)
-        numeric = options.missing_texts if name in self._varied and name not in options.declared else None
+        numeric = options.missing_texts if name in self._varied and options.takes_numbers(name) else None
         if self.way == "cells":
             made = from_objects(name, tally.values.to_list())
         else:
@@ -235,8 +235,8 @@ class _Gathered:
         elif dtype == pl.Null:
             pass
         elif own.is_integer() and dtype.is_integer():
-            self._dtype = pl.Int64()
-        elif own.is_numeric() and dtype.is_numeric():
+            self._dtype = pl.Int128() if pl.UInt64 in (own, dtype) or pl.Int128 in (own, dtype) else pl.Int64()
+        elif own.is_numeric() and dtype.is_numeric() and {own, dtype} != {pl.Float32(), pl.Float64()}:
             self._dtype = pl.Float64()
         elif source.about["way"] != "typed":
             self._dtype = pl.String()
@@ -250,13 +250,28 @@ class _Gathered:
         import polars as pl
 
         assert self._dtype is not None
-        whole = pl.concat([frame.with_columns(pl.col("value").cast(self._dtype)) for frame in self._frames])
+        whole = pl.concat([frame.with_columns(self._cast(frame["value"])) for frame in self._frames])
         grouped = whole.group_by("value", maintain_order=True)
         merged = grouped.agg(pl.col("count").sum(), pl.col("first").min())
         if merged.height > self._limit:
             self._note, self._found = "many", merged.height
             merged = merged.head(_SHOWN)
         self._frames, self._size, self._merged = [merged], merged.height, merged.height
+
+    def _cast(self, values: pl.Series) -> pl.Series:
+        """Bring values to the type that holds all; whole numbers next to others may have more digits than a float."""
+        assert self._dtype is not None
+        cast = values.cast(self._dtype)
+        if (
+            values.dtype.is_integer()
+            and cast.dtype.is_float()
+            and not cast.cast(values.dtype, strict=False).equals(values)
+        ):
+            raise DataError(
+                f"column {self._name!r} holds {values.dtype} with more digits than a float has in one file, and "
+                f"{self._dtype} in another: all files of a table must have the same types"
+            )
+        return cast
 
     def tally(self, *, as_text: bool) -> Tally:
         """Count the same values together."""
