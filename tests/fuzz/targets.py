@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inputs
+from of_columns import column, read_column
 from of_commands import command, run_command
 from of_devices import learn_on_device, some_device
 from of_explorer import ask, kept_session, on_the_wire, reopen_session, request, send_bytes
@@ -30,6 +31,7 @@ import mapdag as md
 TARGETS = (
     Target("cells of tables", inputs.table, read_cells, 200_000),
     Target("values of cells", written_values, read_values, 12_000),
+    Target("columns in memory", column, read_column, 5_000),
     Target("tables with options", some_options, read_anything, 50_000),
     Target("compressed and columnar", inputs.packed, md.read, 30_000),
     Target("scans of tables", some_scan, read_and_scan, 5_000),

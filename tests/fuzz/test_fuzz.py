@@ -14,6 +14,7 @@ from mapdag.data.panics import without_reports
 SHORT = {
     "cells of tables": 2000,
     "values of cells": 300,
+    "columns in memory": 200,
     "tables with options": 500,
     "compressed and columnar": 150,
     "scans of tables": 100,
