@@ -26,13 +26,15 @@ from mapdag.study.design import read_design as design_of
 LARGEST = 900_000  # bytes
 
 
-def _designed(data: bytes) -> None:
+def read_design_file(data: bytes) -> None:
+    """Read the design of a study from its file."""
     path = folder() / "large.toml"
     path.write_bytes(data)
     design_of(path)
 
 
-def _objective(data: bytes) -> None:
+def read_objective(data: bytes) -> None:
+    """Read the text of an objective."""
     parse(data.decode("utf-8", "replace"))
 
 
@@ -44,8 +46,8 @@ READERS: dict[str, tuple[Callable[[Any], object], list[str]]] = {
     "check": (md.check, ["a,b\nx,1\ny,2\n"]),
     "levels": (read_levels, ['{"a": ["x", "y"], "b": [1, 2]}']),
     "tiers": (read_tiers, ["a,b\nc\n", '[["a", "b"], ["c"]]']),
-    "design": (_designed, ['networks = ["asia"]\nsizes = ["n=50"]\nobjectives = ["BIC"]\nreplicates = 1\n']),
-    "objective": (_objective, ["MU(c=1)+BDs(alpha=1)", 'CS({"a->b": 0.5})+BIC(k=1)']),
+    "design": (read_design_file, ['networks = ["asia"]\nsizes = ["n=50"]\nobjectives = ["BIC"]\nreplicates = 1\n']),
+    "objective": (read_objective, ["MU(c=1)+BDs(alpha=1)", 'CS({"a->b": 0.5})+BIC(k=1)']),
 }
 
 
