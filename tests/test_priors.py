@@ -206,3 +206,24 @@ def test_priors_are_values():
     with pytest.raises(AttributeError):
         md.MU().beta = 0.3
     assert np.array_equal(md.U().log_odds("AB"), np.zeros((2, 2)))
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, 10**400, "x", None])
+def test_features_of_log_linear_priors_are_finite_numbers(value):
+    data = md.network("cancer").sample(50, seed=1)
+
+    def odd(_dag):
+        return value
+
+    with pytest.raises(ParameterError, match="the feature odd must give every graph a finite number"):
+        md.hill_climb(data, md.LogLinear([odd]) + md.BDs())
+    with pytest.raises(ParameterError, match="lam must be finite numbers"):
+        md.LogLinear(["arcs"], lam=value)
+
+
+def test_a_log_linear_prior_may_have_one_feature_and_needs_one_that_makes_sense():
+    dag = md.DAG(["A", "B"], [("A", "B")])
+    assert md.LogLinear(lambda graph: graph.n_arcs).log_prior(dag) == md.LogLinear("arcs").log_prior(dag) == 1.0
+    for wrong in (None, 5):
+        with pytest.raises(ParameterError, match="features must be functions, mappings or names"):
+            md.LogLinear(wrong)

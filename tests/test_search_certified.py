@@ -1,6 +1,7 @@
 """Certified search against the enumeration of all graphs and against exact search; its bounds against any graph."""
 
 import json
+import math
 import signal
 import threading
 import time
@@ -486,3 +487,46 @@ def test_gaps_are_no_levels(seed):
         assert found.score == pytest.approx(md.score(found.dag, data, objective), rel=1e-12)
         assert found.certificate.proved
         assert "proved" in str(found.certificate)
+
+
+# The graphs that come next --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("few", [0, 8], ids=["by the tree", "by dynamic programming"])
+def test_ranked_graphs_are_the_best_ones(few, monkeypatch):
+    monkeypatch.setattr(proof, "_FEW", few)
+    rng = np.random.default_rng(1)
+    for case in range(25):
+        n, rows = int(rng.integers(2, 5)), int(rng.choice([4, 10, 100]))
+        codes = rng.integers(0, 2, size=(rows, n))
+        if case % 3 == 0:
+            codes[:, 1] = codes[:, 0]  # ties
+        data = md.Dataset.from_codes(codes, levels=[["0", "1"]] * n)
+        objective, k = ["AIC", "BIC", "BDJ", "BDeu(1)", "K2"][case % 5], int(rng.choice([2, 3, 8]))
+        options = [{}, {"max_parents": 1}, {"required": [data.names[:2]]}][case % 3]
+        found = md.learn(data, objective, search="certified", ranks=k, threads=1, **options).certificate.ranked
+        wanted = md.best_dags(data, objective, k=k, threads=1, **options)
+        assert [score for _, score in found] == pytest.approx([each.score for each in wanted], abs=1e-6)
+        assert len({dag for dag, _ in found}) == len(found)
+        assert all(score == pytest.approx(md.score(dag, data, objective)) for dag, score in found)
+
+
+@pytest.mark.parametrize("few", [0, 8])
+def test_ranking_ends_where_there_are_no_more_graphs(few, monkeypatch):
+    """No graph was known then, and arcs were decided again and again."""
+    monkeypatch.setattr(proof, "_FEW", few)
+    data = md.Dataset.from_codes(np.random.default_rng(2).integers(0, 2, size=(30, 3)))
+    a, b, c = data.names
+    options = {"search": "certified", "threads": 1, "max_parents": 1}
+    found = md.learn(data, "K2", required=[(a, b), (b, c)], ranks=5, **options)
+    assert [dag for dag, _ in found.certificate.ranked] == [md.DAG(data.names, [(a, b), (b, c)])]
+    assert len(md.learn(data, "K2", ranks=10**6 if few else 20, **options).certificate.ranked) == 16
+
+
+@pytest.mark.parametrize(
+    "options", [{"within": math.nan}, {"within": -5}, {"within": "a"}, {"ranks": 0}, {"ranks": 1.5}]
+)
+def test_certifying_checks_its_options_as_learning_does(options):
+    found = md.hill_climb(md.network("cancer").sample(50, seed=1), "BDs")
+    with pytest.raises(ParameterError, match=next(iter(options))):
+        md.certify(found, **options)

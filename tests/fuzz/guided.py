@@ -86,7 +86,7 @@ def main() -> None:
         inputs = next((line.split()[-1] for line in done.stderr.splitlines() if "number_of_executed" in line), "?")
         print(
             f"{name:24} {inputs:>9} inputs, {'no failure' if not done.returncode else done.stderr[-3000:]}", flush=True
-        )  # noqa: T201
+        )
         failed += [name] * bool(done.returncode)
     sys.exit(1 if failed else 0)
 

@@ -110,3 +110,7 @@ def certify_well(given: dict[str, Any]) -> None:
     assert score >= climbed.score - slack or given["time_limit"] < 1
     ranked = [each for _, each in found.certificate.ranked]
     assert ranked == sorted(ranked, reverse=True)
+    if found.stopped == "converged" and found.certificate.complete and given["ranks"] > 1 and math.isfinite(score):
+        wanted = [each.score for each in md.best_dags(data, given["objective"], k=given["ranks"], **options)]
+        assert len(ranked) == len(wanted), (ranked, wanted)
+        assert all(abs(a - b) <= slack + 1e-5 for a, b in zip(ranked, wanted, strict=True)), (ranked, wanted)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ import numpy as np
 from mapdag.contracts import Prior, write
 from mapdag.errors import ParameterError
 from mapdag.priors.arcs import arc_key, find_arc
+from mapdag.wording import brief
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+
+_LARGEST = 1e100  # as of all parameters
 
 _FEATURES: dict[str, Callable[[DAG], float]] = {
     "arcs": lambda dag: dag.n_arcs,
@@ -56,14 +59,18 @@ class LogLinear(Prior):
     lam: float = 1.0
 
     def __post_init__(self) -> None:
-        features = (self.features,) if isinstance(self.features, (str, Mapping)) else tuple(self.features)
+        if not (callable(self.features) or isinstance(self.features, Iterable)):
+            raise ParameterError(f"features must be functions, mappings or names, got {brief(self.features)}")
+        alone = callable(self.features) or isinstance(self.features, (str, Mapping))
+        features = (self.features,) if alone else tuple(self.features)
         given = (1.0,) * len(features) if self.weights is None else tuple(self.weights)
         weights = tuple(_number(w) for w in given)
         lam = _number(self.lam)
         if len(weights) != len(features):
             raise ParameterError(f"weights must be as many as features ({len(features)}), got {len(weights)}")
-        if not all(map(math.isfinite, (*weights, lam))):
-            raise ParameterError(f"weights and lam must be finite numbers, got {given} and {self.lam!r}")
+        if not all(abs(each) <= _LARGEST for each in (*weights, lam)):
+            told = f"got {brief(given)} and {brief(self.lam)}"
+            raise ParameterError(f"weights and lam must be finite numbers between -{_LARGEST:g} and {_LARGEST:g}, {told}")
         for feature in features:
             if isinstance(feature, str) and feature not in _FEATURES:
                 raise ParameterError(
@@ -101,7 +108,7 @@ class LogLinear(Prior):
     def remainder(self, dag: DAG) -> float:
         """Weighted values of the other features."""
         rest = self._split()[1]
-        return self.lam * sum(w * float(_FEATURES[f](dag) if isinstance(f, str) else f(dag)) for w, f in rest)
+        return self.lam * sum(w * (_FEATURES[f](dag) if isinstance(f, str) else _value(f, dag)) for w, f in rest)
 
     @property
     def is_arcwise(self) -> bool:
@@ -117,14 +124,26 @@ class LogLinear(Prior):
 
 def _number(value: Any) -> float:
     """Return a number as a float, and anything else as NaN."""
-    return float(value) if isinstance(value, (int, float, np.number)) else math.nan
+    try:
+        return float(value) if isinstance(value, (int, float, np.number)) else math.nan
+    except (OverflowError, TypeError):  # beyond floats; complex
+        return math.nan
+
+
+def _value(feature: Any, dag: DAG) -> float:
+    """Return what a feature says of a graph."""
+    value = _number(feature(dag))
+    if not abs(value) <= _LARGEST:
+        name = getattr(feature, "__name__", "a feature")
+        raise ParameterError(f"the feature {name} must give every graph a finite number, got {brief(feature(dag))}")
+    return value
 
 
 def _keyed(feature: Mapping[Any, Any]) -> dict[Any, float]:
     """Write the arcs of a feature in one way, and check its values."""
     found = {arc_key(key): _number(value) for key, value in feature.items()}
-    if not all(map(math.isfinite, found.values())):
-        raise ParameterError(f"a feature gives each arc a finite number, got {dict(feature)!r}")
+    if not all(abs(value) <= _LARGEST for value in found.values()):
+        raise ParameterError(f"a feature gives each arc a finite number, got {brief(dict(feature))}")
     return found
 
 

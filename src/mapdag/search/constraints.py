@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from mapdag.checks import check_whole
-from mapdag.errors import CycleError, GraphError, ParameterError
+from mapdag.errors import GraphError, ParameterError
 from mapdag.graphs import DAG
-from mapdag.wording import near
+from mapdag.graphs.masks import mask_of, members
+from mapdag.wording import brief, near
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -49,8 +50,8 @@ class Constraints:
     def __post_init__(self) -> None:
         object.__setattr__(self, "required", _arcs("required", self.required))
         object.__setattr__(self, "forbidden", _arcs("forbidden", self.forbidden))
-        if isinstance(self.tiers, (str, Mapping)) or not isinstance(self.tiers, Iterable):
-            raise ParameterError(f"tiers must be a sequence of groups of names, got {self.tiers!r}")
+        if isinstance(self.tiers, (str, Mapping, set, frozenset)) or not isinstance(self.tiers, Iterable):
+            raise ParameterError(f"tiers must be a sequence of groups of names, in order, got {brief(self.tiers)}")
         object.__setattr__(self, "tiers", tuple(_group(tier) for tier in self.tiers))
         if self.max_parents is not None:
             object.__setattr__(self, "max_parents", check_whole("max_parents", self.max_parents))
@@ -60,16 +61,18 @@ def _group(tier: object) -> tuple[str, ...]:
     if isinstance(tier, str):
         return (tier,)
     if not isinstance(tier, Iterable):
-        raise ParameterError(f"tiers must be a sequence of groups of names, got a group {tier!r}")
+        raise ParameterError(f"tiers must be a sequence of groups of names, got a group {brief(tier)}")
     return tuple(tier)
 
 
 def _arcs(name: str, arcs: Iterable[Sequence[str]]) -> tuple[tuple[str, str], ...]:
+    if hasattr(arcs, "columns"):  # those who go through a table may meet its columns
+        raise ParameterError(f"{name} must be pairs (from, to), got a {type(arcs).__name__}: pass a list of its rows")
     given = list(arcs) if isinstance(arcs, Iterable) and not isinstance(arcs, str) else [arcs]
     pairs = [tuple(arc) if isinstance(arc, Iterable) and not isinstance(arc, str) else (arc,) for arc in given]
     for pair in pairs:
         if len(pair) != 2:
-            raise ParameterError(f"{name} must be pairs (from, to), got {pair if len(pair) != 1 else pair[0]!r}")
+            raise ParameterError(f"{name} must be pairs (from, to), got {brief(pair if len(pair) != 1 else pair[0])}")
     return tuple((str(a), str(b)) for a, b in pairs)
 
 
@@ -137,8 +140,6 @@ def complete_start(start: DAG | None, rules: Rules, nodes: Sequence[str]) -> DAG
                 raise GraphError(f"the start graph gives {nodes[b]} {has}")
     wanted = sorted({(min(i, j), max(i, j)) for i, j in np.argwhere(rules.fixed).tolist()})
     absent = [(i, j) for i, j in wanted if not _adjacent(dag, i, j)]
-    # Pairs that may go either way come last: the others leave them no choice.
-    absent.sort(key=lambda pair: rules.allowed[pair] and rules.allowed[pair[1], pair[0]])
     found = _oriented(dag, absent, rules)
     if found is None:
         what = "the start graph and the required arcs" if start is not None else "the required arcs"
@@ -153,21 +154,37 @@ def _adjacent(dag: DAG, i: int, j: int) -> bool:
 
 
 def _oriented(dag: DAG, pairs: Sequence[tuple[int, int]], rules: Rules) -> DAG | None:
-    """Add an arc between each pair, in a direction that is allowed; None where that cannot be done."""
+    """Add an arc between each pair, in a direction that is allowed; None where that cannot be done.
+
+    Nodes are put last one after the other, each with arcs from all that are left. Whoever can be last may be: in a
+    graph where it is not, turning its arcs towards it leaves the others fewer parents, and closes no cycle.
+    """
     if not pairs:
         return dag
-    i, j = pairs[0]
-    for a, b in ((i, j), (j, i)):
-        if not rules.allowed[a, b] or len(dag.parent_indices(b)) >= rules.max_parents:
-            continue
-        try:
-            larger = dag.with_arc(dag.nodes[a], dag.nodes[b])
-        except CycleError:
-            continue
-        found = _oriented(larger, pairs[1:], rules)
-        if found is not None:
-            return found
-    return None
+    n = len(dag.nodes)
+    parents = [mask_of(dag.parent_indices(i)) for i in range(n)]
+    either = [0] * n
+    for i, j in pairs:
+        for a, b in ((i, j), (j, i)):
+            if not rules.allowed[b, a]:
+                parents[b] |= 1 << a
+            else:
+                either[b] |= 1 << a
+    children = [0] * n
+    for child, mask in enumerate(parents):
+        for parent in members(mask):
+            children[parent] |= 1 << child
+    nodes, left = list(range(n)), (1 << n) - 1
+    while nodes:
+        for place, node in zip(reversed(range(len(nodes))), reversed(nodes), strict=True):
+            before = parents[node] | either[node] & left
+            if not children[node] & left and before.bit_count() <= rules.max_parents:
+                parents[node], left = before, left & ~(1 << node)
+                del nodes[place]
+                break
+        else:
+            return None
+    return DAG.from_parent_masks(dag.nodes, parents, check=False)
 
 
 def place_of(arc: tuple[str, str], index: Mapping[str, int], what: str = "") -> tuple[int, int]:

@@ -12,7 +12,7 @@ from mapdag.search.certified.cuts import Other, has_parent
 from mapdag.search.certified.tree import TOLERANCE, Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from mapdag.search.frame.watch import Watch
 
@@ -56,16 +56,14 @@ def _best_without(tree: Tree, banned: Sequence[Arc], floor: float, watch: Watch)
     return other.best if other.score > floor + TOLERANCE else None
 
 
-def next_best(tree: Tree, k: int, watch: Watch) -> list[tuple[tuple[int, ...], float]]:
-    """Find the k best graphs, best first; fewer if there are not so many."""
-    found = [(tree.best, tree.score)]
-    pool = tree.pool()
-    while len(found) < k:
-        others = [Other(parents) for parents, _ in found]
+def next_best(tree: Tree, k: int, watch: Watch) -> Iterator[tuple[tuple[int, ...], float]]:
+    """Give the graphs from the second to the k-th best, in order; fewer if there are not so many."""
+    others, pool = [Other(tree.best)], tree.pool()
+    while len(others) < k:
         other = Tree(tree.families, (), watch, demands=[*tree.demands, *others], known=pool)
         other.run()
         if other.score == -math.inf:
-            break
-        found.append((other.best, other.score))
+            return
+        yield other.best, other.score
+        others.append(Other(other.best))
         pool = other.pool()
-    return found

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mapdag.checks import check_number, check_whole
 from mapdag.errors import ParameterError
 from mapdag.families import FamilyScores
 from mapdag.graphs import DAG
@@ -20,6 +21,8 @@ from mapdag.search.certified.cuts import Adjacent
 from mapdag.search.certified.dynamic import AT_ONCE, enumerate_all, find_best, is_small, seconds_for_all
 from mapdag.search.certified.relaxation import check_solver
 from mapdag.search.certified.tree import Tree, is_acyclic
+from mapdag.search.exact.lattice import Lattice
+from mapdag.search.exact.succession import ranked_graphs
 from mapdag.search.frame.certificate import Certificate
 from mapdag.search.frame.watch import Watch
 from mapdag.search.orders.search import search_orders
@@ -37,6 +40,8 @@ if TYPE_CHECKING:
 
 _FIRST = 0.4  # of the time, for the default search
 _SHARE = 0.2  # of what all families would take: for those that are needed, if these can be found so quickly
+_FEW = 8  # nodes for which all graphs can be ranked in no time
+_TIE = 1e-6  # differences of scores that count as none, relative to them
 _ROUNDING = 1e-13  # of a sum of thousands of numbers, relative to it
 
 
@@ -63,6 +68,9 @@ class Proof:
                 f"certified search needs a prior that is a sum over arcs, and {objective.prior} looks at whole graphs; "
                 "use another prior or another search"
             )
+        if within is not None:
+            within = check_number("within", within, least=0)
+        ranks = check_whole("ranks", ranks, least=1)
         check_solver()
         self.watch = Watch(options)
         self._objective, self._cache, self._options = objective, cache, options
@@ -100,11 +108,34 @@ class Proof:
         if self._within is not None:
             self._certain = certain_arcs(self._tree, self._within, self.watch)
         if self._ranks > 1:
-            needed = self._tree.score - self._score_of_rank(self._tree.best)
-            if needed > slack:  # families that only worse graphs have
-                self._enumerate([self._tree.best], needed)
-                self._prove([self._tree.best])
-            self._ranked = next_best(self._tree, self._ranks, self.watch)
+            self._rank(slack)
+
+    def _rank(self, slack: float) -> None:
+        """Find the graphs that come next; those so far are kept when a limit ends it."""
+        assert self._tree is not None
+        data = self._cache.data
+        if data.n_columns <= _FEW and not data.has_gaps:
+            self._rank_all()
+            return
+        # Families that only worse graphs have. A family that is worse by just that much may be in the last of them.
+        needed = self._tree.score - self._score_of_rank(self._tree.best) + _TIE * max(1.0, abs(self._tree.score))
+        if needed > slack:
+            self._enumerate([self._tree.best], needed)
+            self._prove([self._tree.best])
+        self._ranked.append((self._tree.best, self._tree.score))
+        for each in next_best(self._tree, self._ranks, self.watch):
+            self._ranked.append(each)
+
+    def _rank_all(self) -> None:
+        """Find them by the dynamic program over all graphs, where nodes are few: there may be very many."""
+        left = None if math.isinf(self.watch.left) else max(self.watch.left, 1e-3)
+        options = replace(self._options, time_limit=left, progress=None)
+        lattice = Lattice(self._cache, self._objective, options, copies=2)
+        with lattice.watch:
+            for _, parents in ranked_graphs(lattice, self._ranks):
+                score = math.fsum(self._scores([(child, tuple(members(mask))) for child, mask in enumerate(parents)]))
+                self._ranked.append((parents, score))
+        self.watch.check()
 
     def _score_of_rank(self, best: Graph) -> float:
         """Return what the k best graphs have at least: as many are found among the neighbours of the best one."""

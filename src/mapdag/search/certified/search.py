@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from mapdag.checks import check_number, check_whole
 from mapdag.search.certified.proof import Proof
 from mapdag.search.frame.result import make_result
 
@@ -37,9 +36,6 @@ def search_certified(
     ranks : int
         How many of the best graphs to find.
     """
-    if within is not None:
-        within = check_number("within", within, least=0)
-    ranks = check_whole("ranks", ranks, least=1)
     proof = Proof(objective, cache, options, within=within, ranks=ranks)
     known = proof.search()
     proof.run([known.dag])

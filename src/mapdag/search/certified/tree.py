@@ -280,6 +280,8 @@ class Tree:
         n = self.families.n_nodes
         undecided = np.minimum(node.arcs, 1.0 - node.arcs)
         undecided[undecided < _WEIGHT] = 0.0
+        for parent, child, _ in node.decisions:  # where no graph is left, weights may be anything
+            undecided[parent, child] = 0.0
         known = np.where(
             self._times > 0, self._gains / np.maximum(self._times, 1), self._gains.sum() / max(self._times.sum(), 1)
         )
@@ -294,6 +296,7 @@ class Tree:
         basis = self._relaxation.basis()
         best, chosen, limits = -1.0, arcs[0], [math.inf, math.inf]
         gap = self._relaxation.total - node.priority - self.target
+        gap = gap if math.isfinite(gap) else max(abs(node.priority), 1.0)  # no graph is known yet
         for arc in arcs:
             if (self._times[:, arc[0], arc[1]] >= _RELIABLE).all():
                 found = [-node.priority, -node.priority]
