@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import signal
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
-from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import TYPE_CHECKING, Protocol
 
 from mapdag.checks import check_whole
+from mapdag.cluster import deaf
 from mapdag.study.cells import Row, Task
 from mapdag.study.worker import Failure, Means, Work, do_task
 from mapdag.tasks import available_cores
@@ -105,23 +104,6 @@ def _work(inbox: Connection, means: Means) -> None:
         pass  # the parent has gone, or wants us to
 
 
-@contextmanager
-def _deaf() -> Iterator[None]:
-    """Start processes that do not hear Ctrl-C, which a terminal tells to all: whoever started them ends them.
-
-    They inherit what is blocked here; here, it is heard afterwards.
-    """
-    if not hasattr(signal, "pthread_sigmask"):  # not POSIX
-        yield
-        return
-    resource_tracker.ensure_running()  # which would be started on the way, and unblock it
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
 def _follow_parent() -> None:
     """End this process when its parent has ended, however that was."""
     parent = multiprocessing.parent_process()
@@ -193,7 +175,7 @@ class Processes:
     def _hire(self) -> _Worker:
         mine, theirs = self._context.Pipe()
         process = self._context.Process(target=_work, args=(theirs, self._means), daemon=True)
-        with _deaf():
+        with deaf():
             process.start()
         theirs.close()
         return _Worker(process, mine)
