@@ -525,7 +525,29 @@ def test_ctrl_c_is_exit_code_130(run, asia, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("mapdag.crossvalidation.cross_validate", pressed)
-    assert run("cv", asia)[0] == 130
+    code, _, told = run("cv", asia)
+    assert (code, told) == (130, "mapdag: interrupted\n")
+
+
+def test_names_that_standard_output_cannot_encode_are_escaped(tmp_path):
+    table = tmp_path / "table.csv"
+    table.write_text("\u00e1s\u2192,b\n" + "0,1\n1,0\n1,1\n0,0\n" * 5, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "mapdag", "check", table],
+        env={**os.environ, "PYTHONIOENCODING": "latin-1"},
+        capture_output=True,
+        encoding="latin-1",
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "\u00e1s\\u2192" in done.stdout
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no such device here")
+def test_a_mistake_is_exit_code_2_even_if_standard_error_is_full():
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([sys.executable, "-m", "mapdag", "learn", "nosuch.csv"], stderr=full, check=False)
+    assert done.returncode == 2
 
 
 def test_the_installed_command_runs(tmp_path):

@@ -99,7 +99,7 @@ def test_rows_that_cannot_happen_are_named():
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"how": "best"}, "how must be"), ({"draws": 0}, "draws"), ({"draws": 2}, "how='draw'"), ({"seed": -1}, "seed")],
+    [({"how": "best"}, "how must be"), ({"draws": 0}, "draws"), ({"draws": 2}, 'how="draw"'), ({"seed": -1}, "seed")],
 )
 def test_options_are_checked(options, message):
     with pytest.raises(ParameterError, match=message):

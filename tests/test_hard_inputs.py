@@ -246,6 +246,33 @@ def test_a_command_does_not_write_over_what_it_reads(run, tmp_path):
     assert table.read_bytes() == before
 
 
+def test_a_command_writes_over_no_part_of_what_it_reads(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("MAPDAG_CACHE", str(tmp_path / "cache"))
+    folder = tmp_path / "fold"
+    folder.mkdir()
+    gaps = "asia,smoke\nyes,\nno,yes\n,no\n"
+    files = [tmp_path / "f-1.csv", folder / "p1.csv", folder / "p2.csv"]
+    for file in files:
+        file.write_text(gaps)
+    drawn = ("--how", "draw", "--draws")
+    for command in (
+        ("impute", "asia", "f-1.csv", *drawn, "2", "--out", "f.csv"),
+        ("impute", "asia", "f-1.csv", *drawn, "1000000000", "--out", "~/f.csv"),
+        ("impute", "asia", "f-1.csv", "--out", "~/f-1.csv"),
+        ("impute", "asia", "~/f-1.csv", "--out", "f-1.csv"),
+        ("learn", "fold", "--search", "hc", "--out", "fold/p1.csv"),
+        ("learn", "fold/*.csv", "--search", "hc", "--out", "fold/p2.csv"),
+    ):
+        code, _, told = run(*command)
+        assert code == 2
+        assert "is named twice" in told
+    assert all(file.read_text() == gaps for file in files)
+    assert run("impute", "asia", "f-1.csv", *drawn, "2", "--out", "g.csv")[0] == 0
+    assert (tmp_path / "g-2.csv").exists()
+
+
 def test_results_that_are_damaged_are_named(tmp_path):
     from mapdag.study import Store
 

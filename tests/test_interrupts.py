@@ -49,6 +49,20 @@ hashlib.pbkdf2_hmac("sha256", b"", b"", 10**9)  # many minutes without a step of
 """
 
 
+WRITING = """
+import hashlib, sys
+from mapdag.cli.interrupts import listen
+from mapdag.io.files import write_file
+listen()
+def write(stream):
+    stream.write(b"half")
+    stream.flush()
+    print("on", flush=True)
+    hashlib.pbkdf2_hmac("sha256", b"", b"", 10**9)
+write_file(sys.argv[1], write)
+"""
+
+
 @pytest.fixture
 def impatient(tmp_path):
     """Compile a kernel in another process that gets so many signals meanwhile; returns what it prints."""
@@ -118,3 +132,17 @@ def test_a_command_ends_at_the_second_ctrl_c_whatever_it_is_doing():
     process.send_signal(signal.SIGINT)
     _, told = process.communicate(timeout=60)
     assert (process.returncode, told) == (130, "mapdag: interrupted\n")
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+def test_a_command_that_is_ended_leaves_nothing_half_written(tmp_path, name):
+    command = [sys.executable, "-c", WRITING, str(tmp_path / "rows.csv")]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "on\n"
+    assert len(list(tmp_path.iterdir())) == 1
+    number = getattr(signal, name)
+    process.send_signal(number)
+    _, told = process.communicate(timeout=60)
+    assert (process.returncode, told) == (128 + number, "mapdag: interrupted\n")
+    assert list(tmp_path.iterdir()) == []

@@ -2,6 +2,7 @@
 
 import json
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -95,6 +96,28 @@ def test_mistakes_are_one_sentence(study, tmp_path, monkeypatch, arguments, mess
     code, _, err = study(*arguments)
     assert code == 2
     assert message in err
+
+
+def test_no_results_are_told(study, tmp_path):
+    assert study(*QUICK, "--time-limit", "1e-9", "--out", tmp_path / "none")[0] == 0
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "empty" / "results.sqlite").touch()
+    for folder in ("none", "empty"):
+        for command in (("report",), ("export", "--out", tmp_path / "rows.csv")):
+            code, _, told = study(command[0], tmp_path / folder, *command[1:])
+            assert code == 2
+            assert "there are no results" in told
+    assert not (tmp_path / "rows.csv").exists()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no such device here")
+def test_a_full_disk_is_told(study, tmp_path):
+    part = ("--networks", "child", "--sizes", "0.5", "--columns", "file", "--replicates", "1")
+    assert study(*QUICK, *part, "--out", tmp_path / "a")[0] == 0
+    (tmp_path / "rows.parquet").symlink_to("/dev/full")
+    code, _, told = study("export", tmp_path / "a", "--out", tmp_path / "rows.parquet")
+    assert code == 2
+    assert "rows.parquet cannot be written" in told
 
 
 def test_another_seed_is_refused_unless_told(study, tmp_path, capsys):

@@ -5,11 +5,13 @@ import math
 import multiprocessing
 import os
 import random
+import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -374,6 +376,50 @@ def test_results_of_several_machines_are_put_together(reference, tmp_path):
     assert run(TINY, tmp_path / "all", workers=1).fresh == 0
     with Store(tmp_path / "all") as store:
         assert len(store.runs) == 4
+
+
+def test_a_run_is_there_once_however_often_it_is_put_together(reference, tmp_path):
+    shutil.copytree(reference, tmp_path / "a")
+    before = len(status(tmp_path / "a").runs)
+    assert merge([tmp_path / "a", tmp_path / "a"], tmp_path / "a") == {str(tmp_path / "a"): 0}
+    assert len(status(tmp_path / "a").runs) == before
+    found = merge([tmp_path / "a", tmp_path / "a"], tmp_path / "b")
+    assert found == {str(tmp_path / "a"): TINY.n_cells}
+    assert len(status(tmp_path / "b").runs) == before
+    assert results(tmp_path / "b") == results(reference)
+
+
+def test_what_cannot_be_put_together_is_named_and_nothing_is_made(reference, tmp_path):
+    for name in ("a", "b"):
+        shutil.copytree(reference, tmp_path / name)
+    with closing(sqlite3.connect(tmp_path / "a" / "results.sqlite")) as db:
+        db.execute("DROP TABLE meta")
+    with pytest.raises(FileError, match=r"a/results\.sqlite: no such table: meta"):
+        merge([tmp_path / "a"], tmp_path / "new")
+    with pytest.raises(FileError, match="no results of a study here"):
+        merge([tmp_path / "nowhere"], tmp_path / "nowhere")
+    assert not (tmp_path / "new").exists()
+    assert not (tmp_path / "nowhere").exists()
+    with closing(sqlite3.connect(tmp_path / "a" / "results.sqlite")) as db:
+        db.execute("DROP TABLE runs")
+        db.execute("CREATE TABLE runs (id)")
+    with pytest.raises(FileError, match=r"a/results\.sqlite"):
+        merge([tmp_path / "b"], tmp_path / "a")
+
+
+def test_results_are_read_where_nothing_can_be_written(reference, tmp_path, monkeypatch):
+    out = tmp_path / "a"
+    shutil.copytree(reference, out)
+    monkeypatch.setattr("mapdag.study.store.os.access", lambda *_: False)
+    assert status(out).progress.done == TINY.n_cells
+    assert [path.name for path in out.iterdir() if "-" in path.name] == []
+
+
+def test_reading_does_not_wait_for_who_writes(reference, tmp_path):
+    shutil.copytree(reference, tmp_path / "a")
+    with closing(sqlite3.connect(tmp_path / "a" / "results.sqlite", isolation_level=None)) as db:
+        db.execute("BEGIN EXCLUSIVE")
+        assert status(tmp_path / "a").progress.done == TINY.n_cells
 
 
 def test_results_that_do_not_belong_together_are_not_put_together(tmp_path):

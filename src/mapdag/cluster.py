@@ -9,9 +9,11 @@ import asyncio
 import logging
 import multiprocessing
 import os
+import signal
 import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING, Any
 
 from mapdag.checks import check_whole
@@ -88,9 +90,32 @@ def _local_cluster(workers: int, threads: int) -> Any:
     if getattr(multiprocessing.current_process(), "_inheriting", False):
         raise unguarded
     try:
-        return distributed.LocalCluster(n_workers=workers, threads_per_worker=threads, dashboard_address="127.0.0.1:0")
+        with deaf():
+            return distributed.LocalCluster(
+                n_workers=workers,
+                threads_per_worker=threads,
+                dashboard_address="127.0.0.1:0",
+                silence_logs=logging.CRITICAL,  # what goes wrong comes back as an error, and Ctrl-C is none
+            )
     except RuntimeError as error:
         raise ClusterError(f"processes could not be started ({error}); in a script, {unguarded}") from None
+
+
+@contextmanager
+def deaf() -> Iterator[None]:
+    """Start processes that do not hear Ctrl-C, which a terminal tells to all: whoever started them ends them.
+
+    They inherit what is blocked here; here, it is heard afterwards.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # not POSIX
+        yield
+        return
+    resource_tracker.ensure_running()  # which would be started on the way, and unblock it
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager

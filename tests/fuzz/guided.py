@@ -84,7 +84,7 @@ def main() -> None:
             environment = {**os.environ, "MAPDAG_QUIET": "1", "MAPDAG_CACHE": str(Path(folder, "cache"))}
             done = subprocess.run(command, check=False, capture_output=True, text=True, env=environment)
         inputs = next((line.split()[-1] for line in done.stderr.splitlines() if "number_of_executed" in line), "?")
-        print(
+        print(  # noqa: T201
             f"{name:24} {inputs:>9} inputs, {'no failure' if not done.returncode else done.stderr[-3000:]}", flush=True
         )
         failed += [name] * bool(done.returncode)

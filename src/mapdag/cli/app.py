@@ -6,6 +6,7 @@ import errno
 import os
 import sys
 import warnings
+from contextlib import suppress
 from typing import Annotated, NoReturn
 
 import typer
@@ -83,5 +84,6 @@ def run() -> None:
 
 
 def _fail(message: str) -> NoReturn:
-    typer.echo(f"mapdag: {message}", err=True)
+    with suppress(OSError):  # standard error may be closed, or full
+        typer.echo(f"mapdag: {message}", err=True)
     sys.exit(2)

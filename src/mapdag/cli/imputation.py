@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,7 +9,7 @@ import typer
 import mapdag as md
 from mapdag.cli.inputs import load_network
 from mapdag.cli.options import Data, Drop, Encoding, Json, MissingValue, Network, RowsOut, Seed, Separator, option
-from mapdag.cli.outputs import check_out, print_json
+from mapdag.cli.outputs import check_out, numbered, print_json
 from mapdag.cli.predictions import read_rows, with_gaps
 from mapdag.errors import MapdagError
 
@@ -46,7 +45,7 @@ def impute(  # noqa: PLR0917 - typer calls it by keyword
     rows = read_rows(data, drop, separator, encoding)
     found = md.impute(known, with_gaps(rows, missing_value), how=how, draws=draws, seed=seed)  # type: ignore[arg-type]
     tables = [_filled(rows, each, found.incomplete) for each in found.draws]
-    files = [] if out is None else [_name(out, i, draws) for i in range(draws)]
+    files = [] if out is None else numbered(out, draws)
     if out is not None:
         from mapdag.io.datasets import write_frame
 
@@ -73,15 +72,6 @@ def _filled(rows: pl.DataFrame, filled: Dataset, gaps: Dataset) -> pl.DataFrame:
         whole = pl.select(pl.when(missing).then(labels).otherwise(rows[name].cast(pl.String)).alias(name))
         found = found.with_columns(whole[name])
     return found
-
-
-def _name(out: str, number: int, draws: int) -> str:
-    """Return the name of one of several files: rows.csv, or rows-1.csv, rows-2.csv, ..."""
-    if draws == 1:
-        return out
-    path = Path(out)
-    stem, *endings = path.name.split(".")
-    return str(path.with_name(".".join([f"{stem}-{number + 1}", *endings])))
 
 
 COMMANDS = (impute,)

@@ -2,7 +2,7 @@
 
 Python runs the handler of a signal between two steps of its own, and the compiler or a reader of tables may take some
 seconds for one. So a thread hears signals, too: it says that the compiler is waited for, and ends the process at the
-second one.
+second one. Signals to end (SIGTERM, SIGHUP) are heard by it, too, so that no file is left behind that is half written.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import sys
 import threading
 from types import FrameType
 
+_ENDS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 _COMPILER = f"{os.sep}numba{os.sep}"
 
 
@@ -23,6 +24,9 @@ def listen() -> None:
     if not is_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         return
     signal.signal(signal.SIGINT, _interrupt)
+    for number in _ENDS:
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, _end)
     if os.name == "posix":  # elsewhere, signals are told to sockets only
         read_from, write_to = os.pipe()
         os.set_blocking(write_to, False)
@@ -35,8 +39,8 @@ def _hear(read_from: int) -> None:
     heard = 0
     while signals := os.read(read_from, 1):
         heard += signals[0] == signal.SIGINT
-        if heard > 1:
-            _end()
+        if heard > 1 or signals[0] in _ENDS:
+            _end(signals[0])
         _ask_for_patience()
 
 
@@ -46,7 +50,7 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
     caller = frame
     while caller is not None:
         if caller.f_code.co_filename.startswith("<frozen importlib") or _COMPILER in caller.f_code.co_filename:
-            _end()
+            _end(number)
         caller = caller.f_back
     _ask_for_patience()
     signal.default_int_handler(number, frame)
@@ -58,8 +62,11 @@ def _ask_for_patience() -> None:
         ask()
 
 
-def _end(*_: object) -> None:
-    """End here and now: whatever is being written is written aside."""
+def _end(number: int, _: object = None) -> None:
+    """End here and now, without what is being written aside."""
+    abandon = getattr(sys.modules.get("mapdag.io.files"), "abandon", None)
+    if abandon is not None:
+        abandon()
     with contextlib.suppress(OSError):  # standard error may be closed
         os.write(2, b"mapdag: interrupted\n")
-    os._exit(130)
+    os._exit(128 + number)

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import re
 import shlex
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
 import mapdag as md
-from mapdag.errors import FileError
+from mapdag.errors import FileError, MapdagError
 
 if TYPE_CHECKING:
     from mapdag import DAG, Metrics, Result
@@ -57,18 +60,58 @@ def check_page(path: str | None, *, drawn: bool = False) -> None:
 def refuse_inputs(given: Mapping[str, Any]) -> None:
     """Refuse a command, given its options, that would write over a file that it reads, or write two things to one."""
     texts = [text for each in given.values() for text in (each if isinstance(each, (list, tuple)) else [each])]
-    paths = [text for text in texts if isinstance(text, (str, Path))]
+    paths = [str(text) for text in texts if isinstance(text, (str, Path))]
     for option in _OUTPUTS:
-        path = given.get(option)
-        if isinstance(path, str) and sum(_is_same(str(each), path) for each in paths) > 1:
-            raise FileError(f"{path} is named twice: a command does not write over what it reads; choose another name")
+        out = given.get(option)
+        if isinstance(out, str):
+            others = [*paths, *_parts(given.get("data"))]
+            others.remove(out)
+            for file in [out] if given.get("draws", 1) <= 1 else _existing(out, given["draws"]):
+                if any(_is_same(each, file) for each in others):
+                    raise FileError(
+                        f"{file} is named twice: a command does not write over what it reads; choose another name"
+                    )
+
+
+def numbered(out: str, count: int) -> list[str]:
+    """Return the names of so many files: rows.csv alone, or rows-1.csv, rows-2.csv, ...
+
+    >>> numbered("rows.csv.gz", 2)
+    ['rows-1.csv.gz', 'rows-2.csv.gz']
+    """
+    path = Path(out)
+    stem, dot, endings = path.name.partition(".")
+    return [out] if count == 1 else [str(path.with_name(f"{stem}-{i + 1}{dot}{endings}")) for i in range(count)]
+
+
+def _existing(out: str, count: int) -> list[str]:
+    """Return those of the files `numbered` that are there, however many there are to be."""
+    path = Path(os.path.expanduser(out))  # noqa: PTH111 - which never fails
+    stem, dot, endings = path.name.partition(".")
+    name = re.compile(rf"{re.escape(stem)}-([1-9]\d*){re.escape(dot + endings)}")
+    with suppress(OSError, ValueError):  # as there is no such folder
+        there = [(each, name.fullmatch(each.name)) for each in path.parent.iterdir()]
+        return [str(each) for each, found in there if found and int(found[1]) <= count]
+    return []
+
+
+def _parts(data: Any) -> list[str]:
+    """Return the files of a table that is a folder or a pattern."""
+    from mapdag.data.packed.sources import find_files, is_many
+
+    try:
+        return [str(path) for path in find_files(data)] if is_many(data) else []
+    except (MapdagError, OSError, ValueError):  # which whoever reads it explains
+        return []
 
 
 def _is_same(first: str, second: str) -> bool:
-    try:
-        return Path(first).samefile(second)
-    except (OSError, ValueError):  # one of them is not there
-        return False
+    """Tell whether two names are of one file; "~" may be somebody's home in them."""
+    for one, other in ((first, second), (os.path.expanduser(first), os.path.expanduser(second))):  # noqa: PTH111 - no error
+        with suppress(OSError, ValueError):  # one of them is not there
+            if Path(one).samefile(other):
+                return True
+    return False
 
 
 def write_drawable(graph: DAG | Result, path: str) -> None:

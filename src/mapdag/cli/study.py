@@ -13,7 +13,7 @@ import typer
 
 from mapdag.cli.options import Json, Scheduler, one_cluster, option
 from mapdag.cli.outputs import check_page, command_line, print_json
-from mapdag.errors import MissingExtraError
+from mapdag.errors import MissingExtraError, StudyError
 from mapdag.progress import bar
 from mapdag.wording import columns as align
 from mapdag.wording import duration, plural
@@ -155,11 +155,16 @@ def report(
 
     check_page(html)
     found = make_report(directory, resamples=0 if compare else RESAMPLES)
+    if not found.arms:
+        raise StudyError(f"{directory}: there are no results here yet")
     arms = tuple(
         arm for arm in found.arms if columns in (None, arm.panel.columns) and search in (None, arm.panel.search)
     )
     if not arms:
-        raise typer.BadParameter(f"there are no results with columns {columns} and search {search}")
+        asked = " and ".join(
+            f"{name} {wanted}" for name, wanted in (("columns", columns), ("search", search)) if wanted
+        )
+        raise typer.BadParameter(f"there are no results with {asked}")
     found = replace(found, arms=arms)
     if compare:
         typer.echo(_comparisons(found, compare, metric, form))

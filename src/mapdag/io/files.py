@@ -22,6 +22,7 @@ from mapdag.errors import FileError, FormatError, ParameterError
 from mapdag.unpacking import GZIP, check_no_device, unpacked
 
 _FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
+_ASIDE: set[Path] = set()  # files that are being written, and renamed once they are whole
 _OS_ERROR = re.compile(r"\(os error (\d+)\)")
 
 
@@ -147,6 +148,7 @@ def _replace(file: Path, write: Callable[[IO[bytes]], object]) -> None:
             write(stream)
         return
     temporary = _temporary(file)
+    _ASIDE.add(temporary)
     try:
         with temporary.open("xb") as stream:
             write(stream)
@@ -158,6 +160,14 @@ def _replace(file: Path, write: Callable[[IO[bytes]], object]) -> None:
     finally:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
+        _ASIDE.discard(temporary)
+
+
+def abandon() -> None:
+    """Remove what is being written aside, by whoever ends this process before it is done."""
+    for temporary in list(_ASIDE):
+        with contextlib.suppress(OSError):
+            temporary.unlink()
 
 
 def _try_writing(file: Path) -> None:

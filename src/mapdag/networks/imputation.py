@@ -11,7 +11,7 @@ import numpy as np
 from mapdag.checks import check_whole
 from mapdag.data import Dataset
 from mapdag.data.problems import rows_text
-from mapdag.errors import NetworkError, ParameterError
+from mapdag.errors import NetworkError, ParameterError, Setting
 from mapdag.networks.inputs import readable_again, rows_as_evidence
 from mapdag.public import public
 from mapdag.tables import Column, Table, Tabular
@@ -156,7 +156,9 @@ def impute(
     draws = check_whole("draws", draws, least=1)
     threads = None if threads is None else check_whole("threads", threads, least=1)
     if draws > 1 and how != "draw":
-        raise ParameterError(f"draws={draws} needs how='draw': there is one most probable way to fill gaps")
+        raise ParameterError(
+            Setting("draws", draws), " needs ", Setting("how", "draw"), ": there is one most probable way to fill gaps"
+        )
     key = int(key_of(seed)[0])
     codes, incomplete = _evidence(network, data)
     impossible = np.isneginf(log_known(network, codes))

@@ -8,11 +8,13 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from mapdag.checks import check_whole
+from mapdag.cluster import deaf
 from mapdag.study.cells import Row, Task
 from mapdag.study.worker import Failure, Means, Work, do_task
 from mapdag.tasks import available_cores
@@ -88,13 +90,13 @@ class Serial:
                 yield Event(task, error=f"{type(error).__name__}: {error}")
 
 
-def _work(inbox: Connection, stopped: Any, means: Means) -> None:
-    """Do tasks as they come, in a process of its own, until there are no more."""
+def _work(inbox: Connection, means: Means) -> None:
+    """Do tasks as they come, in a process of its own, until there are no more; what comes meanwhile ends the task."""
     threading.Thread(target=_follow_parent, daemon=True).start()
     try:
         while (task := inbox.recv()) is not None:
             try:
-                for event in events_of(task, stopped.is_set, means):
+                for event in events_of(task, inbox.poll, means):
                     inbox.send(event)
             except Exception as error:  # noqa: BLE001, PERF203 - told to the parent
                 inbox.send(Event(task, error=f"{type(error).__name__}: {error}"))
@@ -140,15 +142,16 @@ class Processes:
     def run(self, tasks: Sequence[Task], stop: Callable[[], bool]) -> Iterator[Event]:
         """Do the tasks; a process that dies takes only its task with it."""
         waiting = deque(tasks)
-        stopped = self._context.Event()
-        crew = [self._hire(stopped) for _ in range(min(self.workers, len(waiting)))]
+        crew: list[_Worker] = []
         deadline = float("inf")
         try:
-            for worker in crew:
-                _give(worker, waiting)
+            for _ in range(min(self.workers, len(waiting))):
+                crew.append(self._hire())
+                _give(crew[-1], waiting)
             while any(worker.task is not None for worker in crew):
                 if deadline == float("inf") and stop():
-                    stopped.set()
+                    for worker in crew:
+                        _send(worker, None)
                     waiting.clear()
                     deadline = time.monotonic() + self._grace
                 if time.monotonic() > deadline:
@@ -159,7 +162,7 @@ class Processes:
                     if event is None:
                         assert worker.task is not None
                         yield Event(worker.task, error=_death(worker.process))
-                        crew[crew.index(worker)] = worker = self._hire(stopped)
+                        crew[crew.index(worker)] = worker = self._hire()
                         _give(worker, waiting)
                         continue
                     yield event
@@ -169,10 +172,11 @@ class Processes:
             for worker in crew:
                 _dismiss(worker)
 
-    def _hire(self, stopped: Any) -> _Worker:
+    def _hire(self) -> _Worker:
         mine, theirs = self._context.Pipe()
-        process = self._context.Process(target=_work, args=(theirs, stopped, self._means), daemon=True)
-        process.start()
+        process = self._context.Process(target=_work, args=(theirs, self._means), daemon=True)
+        with deaf():
+            process.start()
         theirs.close()
         return _Worker(process, mine)
 
@@ -180,10 +184,13 @@ class Processes:
 def _give(worker: _Worker, waiting: deque[Task]) -> None:
     worker.task = waiting.popleft() if waiting else None
     if worker.task is not None:
-        try:
-            worker.pipe.send(worker.task)
-        except OSError:
-            return  # it has died, which the next receipt finds out
+        _send(worker, worker.task)
+
+
+def _send(worker: _Worker, task: Task | None) -> None:
+    """Give a worker a task, or tell it that there are no more."""
+    with suppress(OSError):  # it has died, which the next receipt finds out
+        worker.pipe.send(task)
 
 
 def _receive(worker: _Worker) -> Event | None:
@@ -201,11 +208,8 @@ def _death(process: BaseProcess) -> str:
 
 def _dismiss(worker: _Worker) -> None:
     if worker.task is None:
-        try:
-            worker.pipe.send(None)
-            worker.process.join(1)
-        except OSError:
-            pass
+        _send(worker, None)
+        worker.process.join(1)
     if worker.process.is_alive():
         worker.process.terminate()
         worker.process.join(5)

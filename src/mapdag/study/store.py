@@ -9,8 +9,10 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import os
 import sqlite3
 import zlib
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import astuple
@@ -47,6 +49,7 @@ CHANGED: Mapping[int, frozenset[str]] = MappingProxyType({each: frozenset({"orde
 FILE = "results.sqlite"
 ROWS, SUMMARY = "rows.csv.gz", "summary.json"  # results as they are published
 
+_PATIENCE, _READERS_PATIENCE = 60.0, 5.0  # seconds to wait while another program holds the file
 _KEY = FIELDS[: len(Cell._fields)]
 _TYPES = {"str": "TEXT", "int": "INTEGER", "float": "REAL", "float | None": "REAL"}
 
@@ -86,17 +89,28 @@ class Store:
             self.path.parent.mkdir(parents=True, exist_ok=True)
         elif not published and not self.path.exists():
             raise FileError(f"{directory}: there are no results of a study here ({FILE} is missing)")
+        self._writes = create or published
         try:
-            self._db = sqlite3.connect(
-                self.path if create or not published else ":memory:", timeout=60, isolation_level=None
-            )
-            self._db.execute("PRAGMA journal_mode = WAL")
-            self._db.execute("PRAGMA synchronous = NORMAL")
-            self._db.executescript(f"BEGIN IMMEDIATE; {_schema()} COMMIT;")
+            self._db = self._opened(":memory:" if published and not create else self.path)
+            if self._writes:
+                self._db.execute("PRAGMA journal_mode = WAL")
+                self._db.execute("PRAGMA synchronous = NORMAL")
+                self._db.executescript(f"BEGIN IMMEDIATE; {_schema()} COMMIT;")
+            elif self._db.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,):
+                raise FileError(f"{directory}: there are no results of a study here ({FILE} is empty)")
         except (sqlite3.Error, UnicodeDecodeError) as error:  # whose messages name tables as a damaged file has them
-            raise FileError(f"{self.path}: {error}") from None
+            raise FileError(f"{self.path}: {_trouble(error)}") from None
         if published:
             self._read_published()
+
+    def _opened(self, file: str | Path) -> sqlite3.Connection:
+        """Open a file; where nothing can be written beside it, as one that nobody changes."""
+        if self._writes:
+            return sqlite3.connect(file, timeout=_PATIENCE, isolation_level=None)
+        log = self.path.with_name(f"{FILE}-wal")  # has what a run that was killed has written last
+        fixed = "?immutable=1" if not os.access(self.path.parent, os.W_OK) and not log.exists() else "?mode=rw"
+        where = self.path.absolute().as_uri() + fixed
+        return sqlite3.connect(where, timeout=_READERS_PATIENCE, isolation_level=None, uri=True)
 
     def _read_published(self) -> None:
         """Take over rows and summary as `write_report` and `export` leave them."""
@@ -116,8 +130,8 @@ class Store:
             raise FileError(f"{self.path.parent}: {ROWS} or {SUMMARY} is damaged: {error!r:.200}") from None
 
     def _checked_all(self) -> None:
-        """Look at everything once, where it comes from texts."""
-        _ = self.meta, self.searches, self.runs, self.work
+        """Look at everything once."""
+        _ = self.meta, self.searches, self.runs, self.work, list(self.rows())
 
     def __enter__(self) -> Self:
         return self
@@ -128,14 +142,22 @@ class Store:
         except sqlite3.Error as failed:
             error = error or failed
         if isinstance(error, (sqlite3.Error, Damaged)):  # damaged, locked, or no space left
-            raise FileError(
-                f"{self.path}: {error}; a copy of it, or another directory, would help if it is damaged"
-            ) from error
+            raise FileError(f"{self.path}: {_trouble(error)}") from error
 
     def close(self) -> None:
         """Put everything into the one file, and let it go."""
         with closing(self._db) as db:
-            db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            if self._writes:
+                db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def copied(self) -> Store:
+        """Return a copy in memory of which all was looked at, so that what goes wrong with it is not the file's."""
+        copy = object.__new__(Store)
+        copy.path, copy._writes = self.path, False
+        copy._db = sqlite3.connect(":memory:", isolation_level=None)
+        self._db.backup(copy._db)
+        copy._checked_all()
+        return copy
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
@@ -340,7 +362,13 @@ class Store:
             elif not same_results(row, known[row.cell]):
                 raise StudyError(f"{other.path.parent}: {row.cell} has other results there")
         self.set_meta({**theirs, **mine, "results_version": version})
-        self._take_over(other.searches, other.runs, other.work)
+        runs = [_without_number(run) for run in self.runs]
+        known_runs = {run["id"] for run in other.runs if _without_number(run) in runs}
+        self._take_over(
+            other.searches,
+            [run for run in other.runs if run["id"] not in known_runs],
+            [each for each in other.work if each[0] not in known_runs],
+        )
         self.add(new)
         return len(new)
 
@@ -351,7 +379,9 @@ class Store:
         older results have searches that the newer changed, and the newer one, where only the newer results have. Where
         both have, or all is to be fresh, the older results of these are thrown away.
         """
-        theirs = other.meta["results_version"]
+        theirs = other.meta.get("results_version")
+        if theirs is None:
+            raise StudyError(f"{other.path.parent}: no run has begun here, or {FILE} is damaged: leave it out")
         mine = self.meta.get("results_version", theirs)
         if mine == theirs:
             return theirs, ()
@@ -414,9 +444,25 @@ def merge(sources: Iterable[str | Path], out: str | Path, *, fresh: bool = False
     StudyError
         If two of them are not of the same study, or disagree about a cell.
     """
+    others = []
+    for source in sources:
+        with Store(source) as each:
+            others.append((str(source), each.copied()))
     with Store(out, create=True) as store, store.locked():
-        found = {}
-        for source in sources:
-            with Store(source) as other:
-                found[str(source)] = store.merge(other, fresh=fresh)
-        return found
+        found: Counter[str] = Counter()
+        for name, other in others:
+            found[name] += store.merge(other, fresh=fresh)
+        return dict(found)
+
+
+def _without_number(run: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in run.items() if key != "id"}
+
+
+def _trouble(error: Exception) -> str:
+    """Say what is wrong with a file of results, and what to do."""
+    if "locked" in str(error):
+        return "another program holds it: try again when that is done"
+    if "disk I/O" in str(error) or "is full" in str(error):
+        return f"{error}: the disk may be full"
+    return f"{error}; a copy of it, or another directory, would help if it is damaged"
