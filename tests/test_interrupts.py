@@ -42,24 +42,24 @@ if __name__ == "__main__":
 
 BUSY = """
 import hashlib
-from mapdag.cli.interrupts import listen
-listen()
-print("on", flush=True)
-hashlib.pbkdf2_hmac("sha256", b"", b"", 10**9)  # many minutes without a step of Python's own
+from mapdag.cli.interrupts import listening
+with listening():
+    print("on", flush=True)
+    hashlib.pbkdf2_hmac("sha256", b"", b"", 10**9)  # many minutes without a step of Python's own
 """
 
 
 WRITING = """
 import hashlib, sys
-from mapdag.cli.interrupts import listen
+from mapdag.cli.interrupts import listening
 from mapdag.io.files import write_file
-listen()
 def write(stream):
     stream.write(b"half")
     stream.flush()
     print("on", flush=True)
     hashlib.pbkdf2_hmac("sha256", b"", b"", 10**9)
-write_file(sys.argv[1], write)
+with listening():
+    write_file(sys.argv[1], write)
 """
 
 
@@ -146,3 +146,20 @@ def test_a_command_that_is_ended_leaves_nothing_half_written(tmp_path, name):
     _, told = process.communicate(timeout=60)
     assert (process.returncode, told) == (128 + number, "mapdag: interrupted\n")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_afterwards_signals_are_as_they_were(run):
+    """Commands may be run from Python, too, whose Ctrl-C must not end it."""
+    before, fd = signal.signal(signal.SIGINT, signal.default_int_handler), signal.set_wakeup_fd(-1)
+    try:
+        handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)]
+        assert run("networks")[0] == 0
+        assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)] == handlers
+        assert signal.set_wakeup_fd(-1) == -1
+        for thread in threading.enumerate():
+            if thread.name == "mapdag-signals":
+                thread.join(60)
+                assert not thread.is_alive()
+    finally:
+        signal.signal(signal.SIGINT, before)
+        signal.set_wakeup_fd(fd)

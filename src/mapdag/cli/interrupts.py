@@ -12,36 +12,55 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType
+from typing import Any
 
 _ENDS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 _COMPILER = f"{os.sep}numba{os.sep}"
 
 
-def listen() -> None:
-    """Have Ctrl-C heard from now on; where it is ignored, or somebody else hears it, it stays so."""
+@contextmanager
+def listening() -> Iterator[None]:
+    """Have signals heard inside; where Ctrl-C is ignored, or somebody else hears it, all stays as it is."""
     is_main = threading.current_thread() is threading.main_thread()
     if not is_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
         return
-    signal.signal(signal.SIGINT, _interrupt)
+    before: dict[int, Any] = {signal.SIGINT: signal.signal(signal.SIGINT, _interrupt)}
     for number in _ENDS:
         if signal.getsignal(number) is signal.SIG_DFL:
-            signal.signal(number, _end)
-    if os.name == "posix":  # elsewhere, signals are told to sockets only
-        read_from, write_to = os.pipe()
-        os.set_blocking(write_to, False)
-        signal.set_wakeup_fd(write_to, warn_on_full_buffer=False)
-        threading.Thread(target=_hear, args=[read_from], name="mapdag-signals", daemon=True).start()
+            before[number] = signal.signal(number, _end)
+    write_to = _heard() if os.name == "posix" else None  # elsewhere, signals are told to sockets only
+    try:
+        yield
+    finally:
+        if write_to is not None:
+            signal.set_wakeup_fd(-1)
+            os.close(write_to)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _heard() -> int:
+    """Have a thread hear signals; returns where their numbers are written to, which ends it when it is closed."""
+    read_from, write_to = os.pipe()
+    os.set_blocking(write_to, False)
+    signal.set_wakeup_fd(write_to, warn_on_full_buffer=False)
+    threading.Thread(target=_hear, args=[read_from], name="mapdag-signals", daemon=True).start()
+    return write_to
 
 
 def _hear(read_from: int) -> None:
-    """Hear every signal at once; its number is written to a pipe."""
+    """Hear every signal at once."""
     heard = 0
     while signals := os.read(read_from, 1):
         heard += signals[0] == signal.SIGINT
         if heard > 1 or signals[0] in _ENDS:
             _end(signals[0])
         _ask_for_patience()
+    os.close(read_from)
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:

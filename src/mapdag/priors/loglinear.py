@@ -70,7 +70,9 @@ class LogLinear(Prior):
             raise ParameterError(f"weights must be as many as features ({len(features)}), got {len(weights)}")
         if not all(abs(each) <= _LARGEST for each in (*weights, lam)):
             told = f"got {brief(given)} and {brief(self.lam)}"
-            raise ParameterError(f"weights and lam must be finite numbers between -{_LARGEST:g} and {_LARGEST:g}, {told}")
+            raise ParameterError(
+                f"weights and lam must be finite numbers between -{_LARGEST:g} and {_LARGEST:g}, {told}"
+            )
         for feature in features:
             if isinstance(feature, str) and feature not in _FEATURES:
                 raise ParameterError(
