@@ -195,7 +195,7 @@ def _split(head: bytes, separator: str | None, *, whole: bool) -> tuple[str, lis
 
 def is_blank(record: Sequence[str]) -> bool:
     """Tell a blank line from a record whose cells are all empty."""
-    return len(record) < 2 and not "".join(record).strip()
+    return not record or (len(record) < 2 and not record[0].strip())
 
 
 def _parse(text: str, separator: str, *, whole: bool) -> tuple[list[list[str]], int]:

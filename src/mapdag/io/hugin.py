@@ -105,7 +105,7 @@ class _File:
 
     def __init__(self, text: str, source: str) -> None:
         self._text, self._source, self._ends = text, source, [end.start() for end in re.finditer("\n", text)]
-        self._tokens = self._split()
+        self._tokens, self._end = self._split(), _Token("", len(text))
 
     def _split(self) -> Iterator[_Token]:
         """Cut the text into tokens, without comments."""
@@ -131,7 +131,7 @@ class _File:
 
     def next(self, what: str, *, last: bool = False) -> _Token:
         """Return the next token; at the end an empty one, if that may come here."""
-        token = next(self._tokens, _Token("", len(self._text)))
+        token = next(self._tokens, self._end)
         if not token.text and not last:
             self.fail(token, f"the file ends where {what} should be: it seems to be cut off")
         return token
