@@ -212,7 +212,7 @@ def bootstrap(
         plan.check(table.names, [goal])
         if not em:
             check_gaps(table, goal.likelihood, Setting("em", True))
-        job = _Resamples(table, goal, plan, seed, em)
+        job = _Resamples(table, goal, plan, plan.options.seed, em)
         with closing(_grow(job, R, threads=threads, cluster=cluster)) as found:
             for strengths in found:
                 if tell is not None:
