@@ -18,7 +18,7 @@ from functools import cache
 
 import numpy as np
 
-from mapdag.checks import check_number, check_whole
+from mapdag.checks import check_whole
 from mapdag.errors import ParameterError
 from mapdag.graphs.census import check_nodes, dag_numbers
 from mapdag.graphs.dag import DAG
@@ -88,19 +88,19 @@ def _arc_probability(size: int, expected_parents: float | None, probability: flo
     if probability is not None:
         if expected_parents is not None:
             raise ParameterError("give expected_parents or probability, not both")
-        chance = check_number("probability", probability, least=0)
-        if chance > 1:
-            raise ParameterError(f"probability must be between 0 and 1, got {brief(probability)}")
-        return chance
+        return _between("probability", probability, 1)
     most = (size - 1) / 2 if size > 1 else 0.0
     if expected_parents is None:
         expected_parents = min(1.5, most)
-    mean = check_number("expected_parents", expected_parents, least=0)
-    if mean > most:
-        raise ParameterError(
-            f"expected_parents must be between 0 and {most} for {size} nodes, got {brief(expected_parents)}"
-        )
+    mean = _between("expected_parents", expected_parents, most, f" for {size} nodes")
     return mean / most if most else 0.0
+
+
+def _between(name: str, value: float, most: float, where: str = "") -> float:
+    number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    if not number or not 0 <= value <= most:
+        raise ParameterError(f"{name} must be between 0 and {most}{where}, got {brief(value)}")
+    return float(value)
 
 
 def uniform_dag(nodes: Iterable[str], *, seed: int | np.random.Generator | None = None) -> DAG:

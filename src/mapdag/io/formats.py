@@ -72,7 +72,7 @@ _NETWORK_WRITERS: dict[str, Callable[[BayesianNetwork], str]] = {
     "xdsl": to_xdsl,
     "uai": to_uai,
 }
-_GRAPH_WRITERS: dict[str, Callable[[DAG], str]] = {
+_GRAPH_WRITERS: dict[str, Callable[[Any], str]] = {  # of DAGs; "dot" of CPDAGs, too
     "json": schema.graph_to_json,
     "dot": lambda graph: graph.to_dot() + "\n",
     "modelstring": lambda dag: dag.to_modelstring() + "\n",
@@ -271,14 +271,10 @@ def write_graph(dag: DAG | CPDAG, path: str | os.PathLike[str], *, format: str |
         hint = "; its graph is .dag, and write_network writes all of it" if isinstance(dag, BayesianNetwork) else ""
         raise ParameterError(f"dag must be a DAG or a CPDAG, got {type(dag).__name__}{hint}")
     kind = _kind(path, format, _GRAPH_WRITERS, "a graph")
-    if kind == "dot":
-        text = dag.to_dot() + "\n"
-    elif isinstance(dag, DAG):
-        text = _GRAPH_WRITERS[kind](dag)
-    else:
+    if isinstance(dag, CPDAG) and kind != "dot":
         raise GraphError(f"a CPDAG can be written as 'dot', not as {kind!r}; of its DAGs, to_dag() gives one")
     check_writable(path)
-    write_text(path, text)
+    write_text(path, _GRAPH_WRITERS[kind](dag))
 
 
 def _kind(path: str | os.PathLike[str], wanted: str | None, writers: Iterable[str], what: str) -> str:

@@ -124,7 +124,8 @@ class Plan:
 
         Rows that count several times are repeated where that is faster: compiled code counts rows, not weights.
         """
-        if (self.options.engine or data.engine) == "cores" and _worth_repeating(data):
+        engine = data.engine if self.options.engine is None else self.options.engine
+        if is_one_of(engine, ("cores",)) and _worth_repeating(data):
             data = data.repeated()
         if self.order == "columns":
             return data, ()

@@ -75,8 +75,6 @@ class Options:
         if self.start is not None and not isinstance(self.start, DAG):
             raise ParameterError(f"start must be a DAG, got {brief(self.start)}")
         check_device(self.device)
-        if not (self.engine is None or isinstance(self.engine, str) or callable(self.engine)):
-            raise ParameterError(f"engine must be a name or a function that makes one, got {brief(self.engine)}")
         if self.engine is not None and self.device == "cuda":
             raise ParameterError("engine and ", Setting("device", "cuda"), " both say who counts: give one of them")
 
