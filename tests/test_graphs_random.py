@@ -60,7 +60,7 @@ def test_tiny_graphs_work():
         ({"probability": float("nan")}, "probability must be between 0 and 1, got nan"),
         ({"expected_parents": -1}, "expected_parents must be between 0 and 14.5 for 30 nodes, got -1"),
         ({"expected_parents": 20}, "expected_parents must be between 0 and 14.5 for 30 nodes, got 20"),
-        ({"max_parents": -1}, "max_parents must not be negative, got -1"),
+        ({"max_parents": -1}, "max_parents must be a whole number of at least 0, got -1"),
         ({"probability": 0.1, "expected_parents": 1}, "not both"),
     ],
 )

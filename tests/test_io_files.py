@@ -204,15 +204,19 @@ def test_checking_does_not_touch_pipes_and_devices(tmp_path):
     check_writable(os.devnull)
 
 
-@pytest.mark.parametrize(("write", "what"), [(write_network, "bif"), (write_graph, "json")])
-def test_nothing_is_computed_for_a_file_that_cannot_be_written(write, what, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("write", "value", "what"),
+    [(write_network, network("asia"), "bif"), (write_graph, network("asia").dag, "json")],
+    ids=["network", "graph"],
+)
+def test_nothing_is_computed_for_a_file_that_cannot_be_written(write, value, what, tmp_path, monkeypatch):
     def never(_):
         raise AssertionError
 
     monkeypatch.setattr(formats, "to_bif", never)
     monkeypatch.setattr(formats.schema, "graph_to_json", never)
     with pytest.raises(FileError, match="no folder"):
-        write(network("asia"), tmp_path / "nowhere" / f"x.{what}")
+        write(value, tmp_path / "nowhere" / f"x.{what}")
 
 
 def test_the_endings_are_those_that_can_be_written(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Container
 from typing import Any
 
 import numpy as np
@@ -46,3 +47,12 @@ def check_probability(name: str, value: Any) -> float:
     if not (isinstance(value, (int, float, np.floating)) and 0 < value < 1):
         raise ParameterError(f"{name} must lie strictly between 0 and 1, got {brief(value)}")
     return float(value)
+
+
+def is_one_of(value: Any, choices: Container[str]) -> bool:
+    """Tell whether `value` is one of some words; arrays and what cannot be hashed are not.
+
+    >>> is_one_of("hc", ["hc", "tabu"]), is_one_of(np.array(["hc", "tabu"]), ["hc", "tabu"])
+    (True, False)
+    """
+    return isinstance(value, str) and value in choices

@@ -15,6 +15,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 import numpy as np
 
+from mapdag.errors import ParameterError
+from mapdag.wording import brief
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -249,6 +252,11 @@ class Objective:
 
     prior: Prior
     likelihood: Likelihood
+
+    def __post_init__(self) -> None:
+        for name, kind in (("prior", Prior), ("likelihood", Likelihood)):
+            if not isinstance(getattr(self, name), kind):
+                raise ParameterError(f"{name} must be a {kind.__name__}, got {brief(getattr(self, name))}")
 
     @property
     def score_equivalent(self) -> bool:

@@ -185,7 +185,8 @@ def cross_validate(
     plan = (em_plan if em else Plan.make)(**searching, seed=seed, threads=threads, catch_interrupt=False)
     found: list[list[_Held]] = [[]] * folds  # by fold, one for each objective
     with shown(progress, lambda bar: bar.counter("folds")) as tell:
-        job = _job(data, reading, target, _Learning(goals, plan, alpha, em), np.random.default_rng(seed), folds)
+        rng = np.random.default_rng(plan.options.seed)
+        job = _job(data, reading, target, _Learning(goals, plan, alpha, em), rng, folds)
         plan.check(job.table.names, goals)
         for goal in goals if not em else ():
             check_gaps(job.table, goal.likelihood, Setting("em", True))

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 from mapdag.errors import ParameterError
-from mapdag.wording import duration, plural
+from mapdag.wording import brief, duration, plural
 
 T = TypeVar("T", bound=Callable[..., None])
 
@@ -142,7 +142,7 @@ def shown(progress: T | bool | None, tell: Callable[[Bar], T]) -> Iterator[T | N
         Which function of a bar it is.
     """
     if progress is not None and not isinstance(progress, bool) and not callable(progress):
-        raise ParameterError(f"progress must be True, False or a function to be called, got {progress!r}")
+        raise ParameterError(f"progress must be True, False or a function to be called, got {brief(progress)}")
     if progress is True:
         with bar() as found:
             yield tell(found)

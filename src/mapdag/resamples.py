@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from mapdag.checks import check_whole
+from mapdag.checks import check_number, check_whole
 from mapdag.data import as_dataset, split_options, with_gaps
 from mapdag.errors import CycleError, ParameterError, Setting
 from mapdag.families import check_gaps
@@ -23,7 +23,7 @@ from mapdag.search.em.search import em_plan, learn_by_em
 from mapdag.search.frame.memory import tables_that_fit
 from mapdag.tables import SHOWN, Column, Table, Tabular
 from mapdag.tasks import run_tasks
-from mapdag.wording import plural
+from mapdag.wording import brief, plural
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -105,7 +105,7 @@ class Bootstrap(Tabular):
 
         Each pair is listed once, in the direction it took more often.
         """
-        return [Strength(*arc) for arc in self._ranked(above)]
+        return [Strength(*arc) for arc in self._ranked(check_number("above", above, least=0))]
 
     def _ranked(self, above: float) -> Iterator[tuple[str, str, float, float]]:
         strength, direction = self.strength, self.direction
@@ -124,9 +124,9 @@ class Bootstrap(Tabular):
         threshold : float, optional
             `threshold`, found from the data, unless given.
         """
-        limit = self.threshold if threshold is None else threshold
-        if not 0 <= limit <= 1:
-            raise ParameterError(f"threshold must be between 0 and 1, got {threshold!r}")
+        limit = self.threshold if threshold is None else check_number("threshold", threshold, least=0)
+        if limit > 1:
+            raise ParameterError(f"threshold must be between 0 and 1, got {brief(threshold)}")
         dag = DAG(self.nodes)
         for arc in self.arcs(above=limit):
             try:
@@ -138,7 +138,7 @@ class Bootstrap(Tabular):
     def to_table(self, most: int | None = None, *, above: float = 0.0) -> Table:
         """Return a row for each pair that was adjacent in more than `above` of the graphs, strongest first."""
         arcs = self.arcs(above)
-        shown = arcs[:most]
+        shown = arcs if most is None else arcs[: check_whole("most", most)]
         return Table(
             [
                 Column("start", [arc.start for arc in shown]),
@@ -212,7 +212,7 @@ def bootstrap(
         plan.check(table.names, [goal])
         if not em:
             check_gaps(table, goal.likelihood, Setting("em", True))
-        job = _Resamples(table, goal, plan, seed, em)
+        job = _Resamples(table, goal, plan, plan.options.seed, em)
         with closing(_grow(job, R, threads=threads, cluster=cluster)) as found:
             for strengths in found:
                 if tell is not None:

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
+from mapdag.checks import is_one_of
 from mapdag.counts.engine import Engine, Request
 from mapdag.counts.table import Counted, CountTable, TableBatch, merge_counts
 from mapdag.counts.threads import helped
 from mapdag.errors import ParameterError
+from mapdag.wording import brief
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,8 +63,8 @@ class Counter(Engine):
     counts_gaps = True
 
     def __init__(self, data: Dataset, *, backend: Backend = "auto", threads: int = 1) -> None:
-        if backend not in ("auto", "bitsets", "tables", "sorted"):
-            raise ParameterError(f"backend must be 'auto', 'bitsets', 'tables' or 'sorted', got {backend!r}")
+        if not is_one_of(backend, ("auto", "bitsets", "tables", "sorted")):
+            raise ParameterError(f"backend must be 'auto', 'bitsets', 'tables' or 'sorted', got {brief(backend)}")
         if backend in ("bitsets", "tables") and data.weights is not None:
             raise ParameterError(f"backend={backend!r} cannot count weighted rows; use 'auto' or 'sorted'")
         self._backend = backend

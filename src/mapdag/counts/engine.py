@@ -17,6 +17,7 @@ import numpy as np
 
 from mapdag.counts.table import declared
 from mapdag.errors import ParameterError
+from mapdag.wording import brief
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -139,7 +140,7 @@ def make_engine(engine: str | Callable[[Dataset], Engine], data: Dataset) -> Eng
         found = getattr(import_module(module), name)
     made = found(data) if callable(found) else None
     if not isinstance(made, Engine):
-        raise ParameterError(f"engine must be one of {', '.join(ENGINES)}, or make an Engine, got {engine!r}")
+        raise ParameterError(f"engine must be one of {', '.join(ENGINES)}, or make an Engine, got {brief(engine)}")
     if data.has_gaps and not made.counts_gaps:
         raise ParameterError(f'engine must be one that counts rows with gaps, such as "cores", got {engine!r}')
     return made

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mapdag.checks import is_one_of
 from mapdag.counts import Backend, Counter, Engine, Request, make_engine
 from mapdag.counts.device.engine import DeviceEngine
 from mapdag.counts.device.plan import families_of
@@ -100,7 +101,7 @@ class FamilyScores:
         self.likelihoods = likelihoods
         who = data.engine if engine is None else engine
         self.engine: Engine = (
-            Counter(data, backend=backend, threads=threads) if who == "cores" else make_engine(who, data)
+            Counter(data, backend=backend, threads=threads) if is_one_of(who, ("cores",)) else make_engine(who, data)
         )
         self.engine.threads = threads
         recipes = [each.recipe(data.total, data.n_columns) for each in likelihoods]

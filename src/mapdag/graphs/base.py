@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from mapdag.errors import GraphError, MissingExtraError, Setting
+from mapdag.errors import GraphError, MissingExtraError, ParameterError, Setting
 from mapdag.graphs import adjustment, structure
 from mapdag.graphs.drawable import Drawable
 from mapdag.graphs.masks import count, transpose
@@ -231,3 +231,15 @@ class Graph(Drawable):
 
     def __getstate__(self) -> tuple[Any, ...]:
         return self.nodes, self._parents
+
+
+def check_graph(name: str, value: object) -> None:
+    """Refuse what is neither a DAG nor a CPDAG."""
+    if not isinstance(value, Graph):
+        raise ParameterError(f"{name} must be a DAG or a CPDAG, got {type(value).__name__}")
+
+
+def check_networkx(graph: Any) -> None:
+    """Refuse what is no graph of networkx; nothing is imported, since whoever has such a graph has networkx."""
+    if not all(hasattr(graph, name) for name in ("nodes", "edges", "is_directed")):
+        raise ParameterError(f"graph must be a graph of networkx, got {type(graph).__name__}")

@@ -14,6 +14,7 @@ from functools import cache
 from typing import Literal, get_args
 
 from mapdag.errors import CapacityError, ParameterError
+from mapdag.wording import brief
 
 Coding = Literal["signed", "presence"]
 Pattern = Literal["chain", "collider", "fork", "disjoint"]
@@ -217,6 +218,6 @@ def _submasks(mask: int) -> list[int]:
 def check_nodes(n: int, *, least: int = 0) -> None:
     """Refuse numbers of nodes that make no sense here."""
     if not isinstance(n, int) or isinstance(n, bool) or n < least:
-        raise ParameterError(f"n must be a whole number of at least {least}, got {n!r}")
+        raise ParameterError(f"n must be a whole number of at least {least}, got {brief(n)}")
     if n > MAX_NODES:
-        raise CapacityError(f"n must be at most {MAX_NODES}: exact numbers of DAGs become too long, got {n}")
+        raise CapacityError(f"n must be at most {MAX_NODES}: exact numbers of DAGs become too long, got {brief(n)}")

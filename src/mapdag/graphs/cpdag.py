@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, final
 from mapdag.errors import GraphError
 from mapdag.graphs import acyclicity, dot
 from mapdag.graphs.adjacency import from_adjacency, to_adjacency
-from mapdag.graphs.base import Graph
+from mapdag.graphs.base import Graph, check_networkx
 from mapdag.graphs.extension import consistent_extension
 from mapdag.graphs.masks import count, mask_of, permute, transpose
 from mapdag.graphs.nodes import Arc, NodeIndex, as_index
@@ -66,9 +66,9 @@ class CPDAG(Graph):
     def __init__(self, nodes: Iterable[str], arcs: Iterable[Arc] = (), edges: Iterable[Arc] = ()) -> None:
         index = as_index(nodes)
         parents, neighbours = [0] * len(index), [0] * len(index)
-        for tail, head in map(index.pair, arcs):
+        for tail, head in index.joined(arcs):
             parents[head] |= 1 << tail
-        for a, b in map(index.pair, edges):
+        for a, b in index.joined(edges, "edges"):
             neighbours[a] |= 1 << b
             neighbours[b] |= 1 << a
         self._set(index, tuple(parents), tuple(neighbours))
@@ -120,6 +120,7 @@ class CPDAG(Graph):
         >>> CPDAG.from_networkx(nx.DiGraph([("A", "B"), ("B", "A"), ("B", "C")]))
         <CPDAG B -> C, A - B>
         """
+        check_networkx(graph)
         pairs = {(str(a), str(b)): None for a, b in graph.edges()}
         free = [(a, b) for a, b in pairs if not graph.is_directed() or (b, a) in pairs]
         undirected = {frozenset(pair) for pair in free}

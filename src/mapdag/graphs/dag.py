@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, final
 from mapdag.errors import GraphError, ParameterError
 from mapdag.graphs import acyclicity, dot, structure
 from mapdag.graphs.adjacency import from_adjacency, to_adjacency
-from mapdag.graphs.base import Graph
+from mapdag.graphs.base import Graph, check_networkx
 from mapdag.graphs.masks import members, permute, transpose
 from mapdag.graphs.modelstring import is_special, parse_modelstring, to_modelstring
-from mapdag.graphs.nodes import Arc, NodeIndex, as_index, first_appearance
-from mapdag.wording import plural
+from mapdag.graphs.nodes import Arc, NodeIndex, as_index, first_appearance, several
+from mapdag.wording import brief, plural
 
 if TYPE_CHECKING:
     import numpy as np
@@ -77,7 +77,7 @@ class DAG(Graph):
     def __init__(self, nodes: Iterable[str], arcs: Iterable[Arc] = ()) -> None:
         index = as_index(nodes)
         parents = [0] * len(index)
-        for tail, head in map(index.pair, arcs):
+        for tail, head in index.joined(arcs):
             parents[head] |= 1 << tail
         self._set(index, tuple(parents))
         self._positions_in_order()
@@ -95,7 +95,7 @@ class DAG(Graph):
         >>> DAG.from_arcs([("B", "A"), ("A", "C")]).nodes
         ('B', 'A', 'C')
         """
-        arcs = list(arcs)
+        arcs = list(several("arcs", arcs))
         return cls(first_appearance(arcs) if nodes is None else nodes, arcs)
 
     @classmethod
@@ -108,7 +108,7 @@ class DAG(Graph):
         <DAG [A][B|A][C|A:B]>
         """
         index = as_index(nodes)
-        return cls.from_parent_masks(index, [index.mask_at(family) for family in parents])
+        return cls.from_parent_masks(index, [index.mask_at(family) for family in several("parents", parents)])
 
     @classmethod
     def from_parent_masks(cls, nodes: NodeIndex | Iterable[str], masks: Sequence[int], *, check: bool = True) -> DAG:
@@ -139,7 +139,7 @@ class DAG(Graph):
         >>> DAG.from_networkx(nx.DiGraph([("A", "B"), ("B", 3)]))
         <DAG [A][B|A][3|B]>
         """
-        # Nothing is imported: whoever has such a graph has networkx.
+        check_networkx(graph)
         if not graph.is_directed():
             raise GraphError("a DAG needs a directed networkx graph (DiGraph), got an undirected one")
         return cls([str(node) for node in graph.nodes()], [(str(a), str(b)) for a, b in graph.edges()])
@@ -165,7 +165,10 @@ class DAG(Graph):
 
     def parent_indices(self, i: int) -> tuple[int, ...]:
         """Return the positions of the parents of the node at position `i`."""
-        return tuple(members(self._parents[i]))
+        try:
+            return tuple(members(self._parents[i]))
+        except (IndexError, TypeError):
+            raise GraphError(f"i must be a position from 0 to {len(self.nodes) - 1}, got {brief(i)}") from None
 
     def parents(self, node: str) -> tuple[str, ...]:
         """Return the nodes with an arc to `node`."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
-from mapdag.graphs.text import error_at, quoted
+from mapdag.graphs.text import check_text, error_at, quoted
 
 if TYPE_CHECKING:
     from mapdag.graphs.nodes import Arc
@@ -70,6 +70,7 @@ def parse(text: str) -> tuple[list[str], list[Arc], list[Arc]]:
     >>> parse("digraph { A -> B -> C [color=red]; C -> D [dir=none] }")
     (['A', 'B', 'C', 'D'], [('A', 'B'), ('B', 'C')], [('C', 'D')])
     """
+    check_text(text)
     reader = _Reader(text.removeprefix("\ufeff"))
     reader.graph()
     return list(reader.nodes), reader.arcs, reader.edges

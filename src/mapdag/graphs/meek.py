@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from mapdag.errors import GraphError
+from mapdag.graphs.base import check_graph
 from mapdag.graphs.cpdag import CPDAG
 from mapdag.graphs.extension import consistent_extension
 from mapdag.graphs.masks import mask_of, members, transpose
@@ -30,6 +31,7 @@ def to_cpdag(dag: DAG) -> CPDAG:
     >>> to_cpdag(DAG.from_modelstring("[A][B][C|A:B][D|C][E|A]"))
     <CPDAG A -> C, B -> C, C -> D, A - E>
     """
+    check_graph("dag", dag)
     adjacent = dag.adjacent_masks
     directed = [_collider_parents(family, adjacent) for family in dag.parent_masks]
     state = _Orientation(adjacent, directed)
@@ -66,6 +68,7 @@ def meek_closure(graph: CPDAG, knowledge: Iterable[Arc] = ()) -> CPDAG:
     Traceback (most recent call last):
     mapdag.errors.GraphError: the arc 'C' -> 'B' contradicts the rest, which implies 'B' -> 'C'
     """
+    check_graph("graph", graph)
     index = graph.index
     # If the graph has an extension, the rules are sound on it; and once it is closed, each edge that is left
     # can be directed either way (Meek, 1995, Theorem 4). So a contradiction shows as an arc already directed
@@ -73,7 +76,7 @@ def meek_closure(graph: CPDAG, knowledge: Iterable[Arc] = ()) -> CPDAG:
     consistent_extension(graph.nodes, graph.parent_masks, graph.neighbour_masks)
     state = _Orientation(graph.adjacent_masks, graph.parent_masks)
     state.propagate([(tail, head) for head, mask in enumerate(graph.parent_masks) for tail in members(mask)])
-    for tail, head in map(index.pair, knowledge):
+    for tail, head in index.joined(knowledge, "knowledge"):
         a, b = index.names[tail], index.names[head]
         if not state.adjacent[tail] >> head & 1:
             raise GraphError(f"the arc {a!r} -> {b!r} joins two nodes that are not adjacent")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from mapdag.errors import FormatError, GraphError
-from mapdag.graphs.text import error_at
+from mapdag.graphs.text import check_text, error_at
 
 if TYPE_CHECKING:
     from mapdag.graphs.nodes import Arc
@@ -69,6 +69,7 @@ def parse_modelstring(text: str) -> tuple[list[str], list[Arc]]:
     def broken(position: int, message: str) -> FormatError:
         return error_at(position, text, "model string", message)
 
+    check_text(text)
     families: dict[str, list[str]] = {}
     where: dict[str, int] = {}
     start = 0

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TypeVar
 
 from mapdag.errors import CapacityError, GraphError
 from mapdag.graphs.masks import mask_of, members
-from mapdag.wording import near
+from mapdag.wording import brief, near
+
+T = TypeVar("T")
 
 Arc = tuple[str, str]
 """An arc `(from, to)`, or an edge `(a, b)`, as users write it."""
@@ -43,13 +46,10 @@ class NodeIndex:
 
     def __init__(self, names: Iterable[str]) -> None:
         if isinstance(names, str):
-            raise GraphError(f"nodes must be a collection of names, got the single string {names!r}")
+            raise GraphError(f"nodes must be a collection of names, got the single string {brief(names)}")
         positions: dict[str, int] = {}
-        for name in names:
-            if not isinstance(name, str):
-                raise GraphError(f"a node name must be a string, got {name!r} ({type(name).__name__})")
-            if not name:
-                raise GraphError(f"a node name must not be empty (node number {len(positions) + 1} is)")
+        for name in several("nodes", names):
+            _check_name(name, len(positions) + 1)
             if name in positions:
                 raise GraphError(f"node names must be unique, got {name!r} twice")
             if len(positions) == MAX_NODES:
@@ -66,13 +66,13 @@ class NodeIndex:
         try:
             return self._positions[name]
         except (KeyError, TypeError):
-            raise GraphError(f"unknown node {name!r}{self._hint(name)}") from None
+            raise GraphError(f"unknown node {brief(name)}{self._hint(name)}") from None
 
     def mask(self, names: str | Iterable[str]) -> int:
         """Return the mask of one node or of several."""
         if isinstance(names, str):
             return 1 << self.position(names)
-        return mask_of(map(self.position, names))
+        return mask_of(map(self.position, several("nodes", names)))
 
     def select(self, mask: int) -> tuple[str, ...]:
         """Return the names in a mask, in node order."""
@@ -80,9 +80,12 @@ class NodeIndex:
 
     def mask_at(self, positions: Iterable[int]) -> int:
         """Return the mask of some positions, which must exist."""
-        chosen = [operator.index(position) for position in positions]
+        try:
+            chosen = [operator.index(position) for position in several("positions", positions)]
+        except TypeError:
+            raise GraphError(f"positions must be whole numbers, got {brief(positions)}") from None
         if any(not 0 <= position < len(self) for position in chosen):
-            raise GraphError(f"positions must be from 0 to {len(self) - 1}, got {chosen}")
+            raise GraphError(f"positions must be from 0 to {len(self) - 1}, got {brief(chosen)}")
         return mask_of(chosen)
 
     def pair(self, arc: object) -> tuple[int, int]:
@@ -92,6 +95,10 @@ class NodeIndex:
         if tail == head:
             raise GraphError(f"node {first!r} cannot be joined to itself")
         return tail, head
+
+    def joined(self, arcs: Iterable[Arc], what: str = "arcs") -> Iterator[tuple[int, int]]:
+        """Return the two positions of each of several arcs or edges."""
+        return map(self.pair, several(what, arcs))
 
     def pairs(self, masks: Iterable[int]) -> Iterator[Arc]:
         """Yield `(name of i, name of j)` for every bit `j` of every `masks[i]`."""
@@ -121,6 +128,8 @@ class NodeIndex:
 
     def renamed(self, mapping: Mapping[str, str]) -> NodeIndex:
         """Return the index with some names replaced; the keys must be nodes."""
+        if not isinstance(mapping, Mapping):
+            raise GraphError(f"mapping must be one from old names to new ones, got {brief(mapping)}")
         for name in mapping:
             self.position(name)
         return NodeIndex(mapping.get(name, name) for name in self.names)
@@ -131,6 +140,26 @@ class NodeIndex:
         if guesses:
             return f"; did you mean {' or '.join(map(repr, guesses))}?"
         return f"; the nodes are {listed(self.names)}"
+
+
+def _check_name(name: object, number: int) -> None:
+    """Refuse what is no name of a node: files must be able to hold it."""
+    if not isinstance(name, str):
+        raise GraphError(f"a node name must be a string, got {brief(name)} ({type(name).__name__})")
+    if not name:
+        raise GraphError(f"a node name must not be empty (node number {number} is)")
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise GraphError(f"a node name must be text that files can hold, got {brief(name)}") from None
+
+
+def several(name: str, values: Iterable[T]) -> Iterator[T]:
+    """Go through values, or say that they must be several."""
+    try:
+        return iter(values)
+    except TypeError:
+        raise GraphError(f"{name} must be a collection, got {brief(values)}") from None
 
 
 def listed(names: Sequence[str]) -> str:
@@ -152,7 +181,7 @@ def first_appearance(arcs: Iterable[Arc]) -> list[str]:
     >>> first_appearance([("B", "A"), ("A", "C")])
     ['B', 'A', 'C']
     """
-    return list(dict.fromkeys(name for arc in arcs for name in ends(arc)))
+    return list(dict.fromkeys(name for arc in several("arcs", arcs) for name in ends(arc)))
 
 
 def ends(arc: object) -> Arc:
@@ -165,4 +194,4 @@ def ends(arc: object) -> Arc:
     """
     if isinstance(arc, tuple | list) and len(arc) == 2:
         return arc[0], arc[1]
-    raise GraphError(f"an arc is a pair (from, to) of node names, got {arc!r}")
+    raise GraphError(f"an arc is a pair (from, to) of node names, got {brief(arc)}")

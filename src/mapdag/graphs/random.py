@@ -18,11 +18,13 @@ from functools import cache
 
 import numpy as np
 
+from mapdag.checks import check_whole
 from mapdag.errors import ParameterError
 from mapdag.graphs.census import check_nodes, dag_numbers
 from mapdag.graphs.dag import DAG
 from mapdag.graphs.masks import mask_of
 from mapdag.graphs.nodes import as_index
+from mapdag.wording import brief
 
 
 def random_dag(
@@ -62,10 +64,8 @@ def random_dag(
     index = as_index(nodes)
     size = len(index)
     chance = _arc_probability(size, expected_parents, probability)
-    if max_parents is not None and max_parents < 0:
-        raise ParameterError(f"max_parents must not be negative, got {max_parents}")
-    limit = size if max_parents is None else max_parents
-    rng = np.random.default_rng(seed)
+    limit = size if max_parents is None else check_whole("max_parents", max_parents)
+    rng = _generator(seed)
     order = rng.permutation(size)
     masks = [0] * size
     # The number of parents among the i nodes before, then which: the same law as i independent arcs.
@@ -76,20 +76,31 @@ def random_dag(
     return DAG.from_parent_masks(index, masks, check=False)
 
 
+def _generator(seed: int | np.random.Generator | None) -> np.random.Generator:
+    try:
+        return np.random.default_rng(seed)
+    except (TypeError, ValueError):
+        raise ParameterError(f"seed must be a whole number, not negative, or a Generator, got {brief(seed)}") from None
+
+
 def _arc_probability(size: int, expected_parents: float | None, probability: float | None) -> float:
     """Return the probability of an arc, from whichever of the two ways to say it was used."""
     if probability is not None:
         if expected_parents is not None:
             raise ParameterError("give expected_parents or probability, not both")
-        if not 0 <= probability <= 1:
-            raise ParameterError(f"probability must be between 0 and 1, got {probability}")
-        return probability
+        return _between("probability", probability, 1)
     most = (size - 1) / 2 if size > 1 else 0.0
     if expected_parents is None:
         expected_parents = min(1.5, most)
-    if not 0 <= expected_parents <= most:
-        raise ParameterError(f"expected_parents must be between 0 and {most} for {size} nodes, got {expected_parents}")
-    return expected_parents / most if most else 0.0
+    mean = _between("expected_parents", expected_parents, most, f" for {size} nodes")
+    return mean / most if most else 0.0
+
+
+def _between(name: str, value: float, most: float, where: str = "") -> float:
+    number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    if not number or not 0 <= value <= most:
+        raise ParameterError(f"{name} must be between 0 and {most}{where}, got {brief(value)}")
+    return float(value)
 
 
 def uniform_dag(nodes: Iterable[str], *, seed: int | np.random.Generator | None = None) -> DAG:
@@ -118,7 +129,7 @@ def uniform_dag(nodes: Iterable[str], *, seed: int | np.random.Generator | None 
     index = as_index(nodes)
     size = len(index)
     check_nodes(size)
-    rng = np.random.default_rng(seed)
+    rng = _generator(seed)
     order = rng.permutation(size).tolist()
     masks = [0] * size
     earlier, before, done = 0, 0, 0  # all layers but the last, the last, and how many nodes they have

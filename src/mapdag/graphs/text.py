@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mapdag.errors import FormatError
+from mapdag.errors import FormatError, ParameterError
 
 
 def quoted(name: str) -> str:
@@ -27,3 +27,9 @@ def error_at(position: int, text: str, source: str, message: str) -> FormatError
     """
     start = text.rfind("\n", 0, position) + 1
     return FormatError(message, source, text.count("\n", 0, position) + 1, position - start + 1)
+
+
+def check_text(text: object) -> None:
+    """Refuse what is no text."""
+    if not isinstance(text, str):
+        raise ParameterError(f"text must be a string, got {type(text).__name__}")

@@ -20,6 +20,7 @@ from typing import IO
 
 from mapdag.errors import FileError, FormatError, ParameterError
 from mapdag.unpacking import GZIP, check_no_device, unpacked
+from mapdag.wording import brief
 
 _FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
 _ASIDE: set[Path] = set()  # files that are being written, and renamed once they are whole
@@ -60,6 +61,12 @@ def decode(content: bytes, source: str) -> str:
         raise FormatError(f"not UTF-8 text (byte 0x{byte:02x}); save it as UTF-8 first", source, line) from None
 
 
+def check_path(path: object) -> None:
+    """Refuse what is no name of a file."""
+    if not isinstance(path, str | os.PathLike):
+        raise ParameterError(f"path must be a path, got {brief(path)}")
+
+
 def check_writable(path: str | os.PathLike[str], suffixes: Sequence[str] = ()) -> None:
     """Refuse a path that cannot be written to, before a long computation whose result should go there.
 
@@ -84,6 +91,7 @@ def check_writable(path: str | os.PathLike[str], suffixes: Sequence[str] = ()) -
     Traceback (most recent call last):
     mapdag.errors.ParameterError: the name 'rows.xls' does not tell the format: let it end in one of .csv, .parquet
     """
+    check_path(path)
     if suffixes and not os.fspath(path).lower().endswith(tuple(suffixes)):
         plain = [each for each in suffixes if not each.endswith(".gz")]
         packed = " (the text formats also with .gz)" if len(plain) < len(suffixes) else ""

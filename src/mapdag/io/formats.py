@@ -19,27 +19,27 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
+from mapdag.checks import is_one_of
 from mapdag.errors import FormatError, GraphError, ParameterError
-from mapdag.graphs import DAG
+from mapdag.graphs import CPDAG, DAG
 from mapdag.io import arclists, schema
 from mapdag.io.bif_reader import read_bif
 from mapdag.io.bif_writer import to_bif
-from mapdag.io.files import check_writable, decode, read_text, write_text
+from mapdag.io.files import check_path, check_writable, decode, read_text, write_text
 from mapdag.io.hugin import read_net, to_net
 from mapdag.io.uai import read_uai, to_uai
 from mapdag.io.xdsl import read_xdsl, to_xdsl
 from mapdag.io.xmlbif import read_xmlbif, to_xmlbif
+from mapdag.networks import BayesianNetwork
 from mapdag.networks.cpts import TOLERANCE
+from mapdag.wording import brief
 
 if TYPE_CHECKING:
     from mapdag.graphs.nodes import Arc
-    from mapdag.networks import BayesianNetwork
-
-T = TypeVar("T")
 
 _ENDINGS = {
     ".bif": "bif",
@@ -72,9 +72,9 @@ _NETWORK_WRITERS: dict[str, Callable[[BayesianNetwork], str]] = {
     "xdsl": to_xdsl,
     "uai": to_uai,
 }
-_GRAPH_WRITERS: dict[str, Callable[[DAG], str]] = {
+_GRAPH_WRITERS: dict[str, Callable[[Any], str]] = {  # of DAGs; "dot" of CPDAGs, too
     "json": schema.graph_to_json,
-    "dot": lambda dag: dag.to_dot() + "\n",
+    "dot": lambda graph: graph.to_dot() + "\n",
     "modelstring": lambda dag: dag.to_modelstring() + "\n",
     "csv": arclists.to_arcs,
 }
@@ -231,19 +231,32 @@ def write_network(network: BayesianNetwork, path: str | os.PathLike[str], *, for
     FileError
         If the file cannot be written; whatever it held before is still there.
     """
-    _write(network, path, format, _NETWORK_WRITERS, "a network")
+    if not isinstance(network, BayesianNetwork):
+        hint = "; write_graph writes graphs" if isinstance(network, DAG | CPDAG) else ""
+        raise ParameterError(f"network must be a BayesianNetwork, got {type(network).__name__}{hint}")
+    kind = _kind(path, format, _NETWORK_WRITERS, "a network")
+    check_writable(path)
+    write_text(path, _NETWORK_WRITERS[kind](network))
 
 
-def write_graph(dag: DAG, path: str | os.PathLike[str], *, format: str | None = None) -> None:  # noqa: A002
+def write_graph(dag: DAG | CPDAG, path: str | os.PathLike[str], *, format: str | None = None) -> None:  # noqa: A002
     """Write a graph to a file, in full or not at all.
 
     Parameters
     ----------
-    dag : DAG
+    dag : DAG or CPDAG
+        Only "dot" holds undirected edges; of a CPDAG, other formats hold `CPDAG.to_dag`.
     path : path
         A name that ends in ".gz" is compressed.
     format : {"json", "dot", "modelstring", "csv"}, optional
         By default what the ending tells.
+
+    Raises
+    ------
+    GraphError
+        If the format does not hold such a graph.
+    FileError
+        If the file cannot be written; whatever it held before is still there.
 
     Examples
     --------
@@ -254,23 +267,28 @@ def write_graph(dag: DAG, path: str | os.PathLike[str], *, format: str | None = 
     ...     path.read_text().split()
     ['from,to', 'A,B']
     """
-    _write(dag, path, format, _GRAPH_WRITERS, "a graph")
+    if not isinstance(dag, DAG | CPDAG):
+        hint = "; its graph is .dag, and write_network writes all of it" if isinstance(dag, BayesianNetwork) else ""
+        raise ParameterError(f"dag must be a DAG or a CPDAG, got {type(dag).__name__}{hint}")
+    kind = _kind(path, format, _GRAPH_WRITERS, "a graph")
+    if isinstance(dag, CPDAG) and kind != "dot":
+        raise GraphError(f"a CPDAG can be written as 'dot', not as {kind!r}; of its DAGs, to_dag() gives one")
+    check_writable(path)
+    write_text(path, _GRAPH_WRITERS[kind](dag))
 
 
-def _write(
-    value: T, path: str | os.PathLike[str], wanted: str | None, writers: Mapping[str, Callable[[T], str]], what: str
-) -> None:
-    """Write something in the format that is wanted, or that the name of the file tells."""
-    kind = wanted or _ending(path)
+def _kind(path: str | os.PathLike[str], wanted: str | None, writers: Iterable[str], what: str) -> str:
+    """Return the format in which to write something: the one that is wanted, or that the name of the file tells."""
+    check_path(path)
+    kind = _ending(path) if wanted is None else wanted
     if kind is None:
         endings = ", ".join(_suffixes(writers))
         raise ParameterError(
             f"the name {os.fspath(path)!r} does not tell the format of {what}: let it end in one of {endings}"
         )
-    if kind not in writers:
-        raise ParameterError(f"{what} can be written as {', '.join(map(repr, writers))}, not as {kind!r}")
-    check_writable(path)
-    write_text(path, writers[kind](value))
+    if not is_one_of(kind, tuple(writers)):
+        raise ParameterError(f"{what} can be written as {', '.join(map(repr, writers))}, not as {brief(kind)}")
+    return kind
 
 
 def _open(source: str | os.PathLike[str] | bytes | Any) -> tuple[str, str, str | None]:
@@ -301,8 +319,8 @@ def _ending(path: str | os.PathLike[str]) -> str | None:
 def _choose(wanted: str | None, ending: str | None, text: str, name: str, allowed: Iterable[str]) -> str:
     """Return the format of a text: the one wanted, else the one its name tells, else the one it looks like."""
     if wanted is not None:
-        if wanted not in allowed:
-            raise ParameterError(f"format must be one of {', '.join(map(repr, allowed))}, got {wanted!r}")
+        if not is_one_of(wanted, tuple(allowed)):
+            raise ParameterError(f"format must be one of {', '.join(map(repr, allowed))}, got {brief(wanted)}")
         return wanted
     if ending is not None:
         return ending

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from mapdag.errors import GraphError, NetworkError, ParameterError
+from mapdag.errors import GraphError, NetworkError
 from mapdag.graphs import CPDAG, DAG
+from mapdag.graphs.base import check_networkx
 from mapdag.networks import BayesianNetwork
 
 _OF_NETWORKS = ("levels", "parents", "cpt")
@@ -56,8 +57,7 @@ def from_networkx(graph: Any) -> BayesianNetwork | DAG | CPDAG:
     >>> from_networkx(md.network("asia").to_networkx()) == md.network("asia")
     True
     """
-    if not all(hasattr(graph, name) for name in ("nodes", "edges", "is_directed")):
-        raise ParameterError(f"graph must be a graph of networkx, got {type(graph).__name__}")
+    check_networkx(graph)
     known = [set(_OF_NETWORKS) <= attributes.keys() for _, attributes in graph.nodes(data=True)]
     if known and all(known) and graph.is_directed():
         return _network(graph)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mapdag.errors import CapacityError, NetworkError, ParameterError
+from mapdag.wording import brief
 
 if TYPE_CHECKING:
     from mapdag.graphs import DAG
@@ -73,7 +74,7 @@ def checked_cpt(
     """
     try:
         values = np.array(table, dtype=np.float64, order="C")
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise NetworkError(f"the probabilities of {node!r} must be an array of numbers") from None
     shape = tuple(len(levels[name]) for name in (*parents, node))
     if values.shape != shape:
@@ -82,7 +83,7 @@ def checked_cpt(
     rows = values.reshape(-1, shape[-1])
     finite = np.asarray(np.isfinite(rows).all(axis=1))
     negative = np.asarray((rows < 0).any(axis=1))
-    undefined = np.asarray(np.isnan(rows).all(axis=1)) & allow_undefined
+    undefined = np.asarray(np.isnan(rows).all(axis=1)) & bool(allow_undefined)
     family = (node, parents, levels)
     _refuse(~finite & ~undefined, family, "a probability that is not a finite number")
     _refuse(negative, family, "a negative probability")
@@ -98,7 +99,7 @@ def checked_cpt(
 def check_tolerance(tolerance: float) -> float:
     """Return the tolerance, which must be from 0 to 1."""
     if not isinstance(tolerance, int | float) or not 0 <= tolerance < 1:
-        raise ParameterError(f"tolerance must be from 0 to below 1, got {tolerance!r}")
+        raise ParameterError(f"tolerance must be from 0 to below 1, got {brief(tolerance)}")
     return float(tolerance)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from mapdag.errors import CapacityError, NetworkError
 from mapdag.networks.cpts import refuse_undefined
+from mapdag.networks.network import check_network
 
 if TYPE_CHECKING:
     from mapdag.graphs import DAG
@@ -53,7 +54,7 @@ def kl_divergence(truth: BayesianNetwork, other: BayesianNetwork, *, max_entries
     >>> kl_divergence(asia, asia)
     0.0
     """
-    _check_same(truth, other)
+    _check_same(check_network("truth", truth), check_network("other", other))
     refuse_undefined(truth.cpts, "a Kullback-Leibler distance")
     same = other.reordered(truth.nodes)
     total = 0.0

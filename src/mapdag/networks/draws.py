@@ -22,9 +22,10 @@ from mapdag.errors import CapacityError, ParameterError
 from mapdag.kernels import entry
 from mapdag.networks.cpts import Floats, refuse_undefined
 from mapdag.tasks import divide
+from mapdag.wording import brief
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import DTypeLike, NDArray
 
     from mapdag.networks.network import BayesianNetwork
 
@@ -84,7 +85,9 @@ def checked_count(name: str, value: int, least: int = 0) -> int:
     except TypeError:
         number = -1
     if number < least:
-        raise ParameterError(f"{name} must be a whole number, at least {least}, got {value!r}")
+        raise ParameterError(f"{name} must be a whole number, at least {least}, got {brief(value)}")
+    if number >= 2**63:
+        raise CapacityError(f"{name} must be less than 2**63, got {brief(value)}")
     return number
 
 
@@ -99,7 +102,7 @@ def key_of(seed: int | Sequence[int]) -> NDArray[np.uint32]:
         entropy = seed if isinstance(seed, Sequence) else operator.index(seed)
         return np.random.SeedSequence(entropy).generate_state(2).astype(np.uint32)
     except (TypeError, ValueError):
-        raise ParameterError(f"seed must be a whole number, not negative, or several, got {seed!r}") from None
+        raise ParameterError(f"seed must be a whole number, not negative, or several, got {brief(seed)}") from None
 
 
 def flatten(network: BayesianNetwork) -> FlatNetwork:
@@ -129,13 +132,7 @@ def _cumulative(table: Floats) -> Floats:
 def _draw(network: BayesianNetwork, flat: FlatNetwork, key: NDArray[np.uint32], start: int, stop: int) -> Dataset:
     """Draw the rows from `start` to before `stop`."""
     n_nodes, dtype = len(network.nodes), code_dtype(flat.cards.tolist())
-    try:
-        codes: Codes = np.empty((n_nodes, stop - start), dtype=dtype)
-    except MemoryError:
-        size = n_nodes * (stop - start) * np.dtype(dtype).itemsize / 2**30
-        raise CapacityError(
-            f"{stop - start:,} rows of {n_nodes:,} nodes need {size:,.1f} GiB; use sample_blocks"
-        ) from None
+    codes = room_for(n_nodes, stop - start, dtype, "; use sample_blocks")
     # The kernel starts at even rows, so a piece may have to begin one row early.
     pieces = [(first, min(first + _ROWS, stop)) for first in range(start - start % 2, stop, _ROWS)]
 
@@ -152,6 +149,15 @@ def _draw(network: BayesianNetwork, flat: FlatNetwork, key: NDArray[np.uint32], 
             list(pool.map(work, pieces))
     # The codes are right by construction.
     return Dataset._trusted(network.nodes, network.levels, codes, None, network.codings)  # noqa: SLF001
+
+
+def room_for(n_nodes: int, rows: int, dtype: DTypeLike, way_out: str = "") -> Codes:
+    """Return an array for the codes of some rows, or say how much memory they would take."""
+    try:
+        return np.empty((n_nodes, rows), dtype=dtype)
+    except (MemoryError, ValueError):  # the latter: beyond what numpy can address
+        size = n_nodes * rows * np.dtype(dtype).itemsize / 2**30
+        raise CapacityError(f"{rows:,} rows of {n_nodes:,} nodes need {size:,.1f} GiB{way_out}") from None
 
 
 @entry

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from mapdag.checks import check_whole
 from mapdag.errors import CapacityError, NetworkError, ParameterError
 from mapdag.graphs.acyclicity import reachable
 from mapdag.graphs.masks import mask_of, members
@@ -25,6 +26,7 @@ from mapdag.networks.cpts import Floats, refuse_undefined
 from mapdag.networks.distribution import Distribution
 from mapdag.networks.evidence import level_code
 from mapdag.networks.factors import NOTHING, Codes, Factor, Families, eliminated, normalised, onto, product
+from mapdag.wording import brief
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -97,7 +99,7 @@ def query(
 def codes_of(network: BayesianNetwork, evidence: Mapping[str, Any]) -> dict[int, Codes]:
     """Return evidence as a single row of codes."""
     if not isinstance(evidence, Mapping):
-        raise ParameterError(f"evidence must be a mapping from nodes to levels, got {evidence!r}")
+        raise ParameterError(f"evidence must be a mapping from nodes to levels, got {brief(evidence)}")
     position = network.dag.index.position
     return {
         position(node): np.array([level_code(network.levels, node, value, network.codings)])
@@ -155,6 +157,7 @@ def eliminate(factors: list[Factor], cards: Sequence[int], kept: Sequence[int], 
 
 def check_capacity(entries: int, max_entries: int, what: str = "this query would need a table") -> None:
     """Refuse tables that are too large, before they are made."""
+    max_entries = check_whole("max_entries", max_entries)
     if entries > max_entries:
         raise CapacityError(
             f"{what} of {entries:,} entries ({entries * 8 / 2**30:,.1f} GiB), more than max_entries={max_entries:,}: "

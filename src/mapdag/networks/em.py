@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from mapdag.checks import check_positive, check_whole
+from mapdag.checks import check_positive, check_whole, is_one_of
 from mapdag.data import ReadingOptions, ScannedDataset, with_gaps
 from mapdag.data.labels import code_dtype
 from mapdag.data.rows import distinct_rows
@@ -18,8 +18,9 @@ from mapdag.graphs.dag import check_dag
 from mapdag.networks.cpts import Floats, check_size
 from mapdag.networks.estimation import posterior_means
 from mapdag.networks.inputs import needed_columns
-from mapdag.networks.network import BayesianNetwork
+from mapdag.networks.network import BayesianNetwork, check_network
 from mapdag.public import public
+from mapdag.wording import brief
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -126,12 +127,12 @@ def fit_em(
     max_iter = check_whole("max_iter", max_iter, least=1)
     threads = None if threads is None else check_whole("threads", threads, least=1)
     check_dag("dag", dag)
-    if method not in ("bayes", "mle"):
-        raise ParameterError(f"method must be 'bayes' or 'mle', got {method!r}")
+    if not is_one_of(method, ("bayes", "mle")):
+        raise ParameterError(f"method must be 'bayes' or 'mle', got {brief(method)}")
     table = needed_columns(data, dag.nodes, **with_gaps(data, reading)).select(dag.nodes)
     levels = {node: table.levels[node] for node in dag.nodes}
     check_size(dag, levels)
-    if start is not None and (start.dag != dag or dict(start.levels) != levels):
+    if start is not None and (check_network("start", start).dag != dag or dict(start.levels) != levels):
         raise ParameterError("start must have the graph and the levels that are asked for")
     prior = float(alpha) if method == "bayes" else 0.0
     first = _locally(dag, table) if start is None else start.reordered(dag.nodes)

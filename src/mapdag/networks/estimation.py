@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from mapdag.checks import check_positive
+from mapdag.checks import check_positive, is_one_of
 from mapdag.data import ReadingOptions
 from mapdag.errors import NetworkError, ParameterError
 from mapdag.graphs.dag import check_dag
@@ -17,6 +17,7 @@ from mapdag.networks.inputs import cell_numbers, needed_columns
 from mapdag.networks.network import BayesianNetwork
 from mapdag.notices import warn
 from mapdag.public import public
+from mapdag.wording import brief
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -134,10 +135,10 @@ def _fit_gaps(dag: DAG, table: Dataset, alpha: float, method: Method, unobserved
 
 def _check_options(alpha: float, method: str, unobserved: str) -> None:
     alpha = check_positive("alpha", alpha)
-    if method not in get_args(Method):
-        raise ParameterError(f"method must be 'bayes', 'bds' or 'mle', got {method!r}")
-    if unobserved not in get_args(Unobserved):
-        raise ParameterError(f"unobserved must be 'uniform', 'error' or 'nan', got {unobserved!r}")
+    if not is_one_of(method, get_args(Method)):
+        raise ParameterError(f"method must be 'bayes', 'bds' or 'mle', got {brief(method)}")
+    if not is_one_of(unobserved, get_args(Unobserved)):
+        raise ParameterError(f"unobserved must be 'uniform', 'error' or 'nan', got {brief(unobserved)}")
     if method == "bayes" and unobserved != "uniform":
         raise ParameterError(
             f"unobserved={unobserved!r} needs method 'bds' or 'mle': 'bayes' has an estimate everywhere"

@@ -17,6 +17,7 @@ from mapdag.data.cuts import Cuts
 from mapdag.data.labels import Matcher, parse_numbers, text_of
 from mapdag.data.problems import listed
 from mapdag.errors import ParameterError
+from mapdag.wording import brief
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -54,6 +55,23 @@ def level_code(
         cut = "" if edges is None else ", or numbers within them"
         raise ParameterError(f"{node!r} has no level {_plain(value)!r}; its levels are {known}{cut}")
     return code
+
+
+def levels_by_node(name: str, given: Any, *, optional: bool = True) -> Mapping[str, Any]:
+    """Return levels by node as a mapping: itself, that of a pandas Series, or, where they are optional, none for None.
+
+    Examples
+    --------
+    >>> levels_by_node("evidence", None)
+    {}
+    """
+    if given is None and optional:
+        return {}
+    if getattr(given, "ndim", None) == 1 and hasattr(given, "to_dict"):
+        given = given.to_dict()
+    if not isinstance(given, Mapping):
+        raise ParameterError(f"{name} must be a mapping from nodes to levels, got {brief(given)}")
+    return given
 
 
 def decoded(levels: tuple[str, ...], coding: Coding, codes: NDArray[np.intp]) -> NDArray[Any]:

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from mapdag.checks import check_whole
+from mapdag.checks import check_whole, is_one_of
 from mapdag.data import Dataset
 from mapdag.data.problems import rows_text
 from mapdag.errors import NetworkError, ParameterError, Setting
 from mapdag.networks.inputs import readable_again, rows_as_evidence
+from mapdag.networks.network import check_network
 from mapdag.public import public
 from mapdag.tables import Column, Table, Tabular
-from mapdag.wording import plural
+from mapdag.wording import brief, plural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -151,8 +152,9 @@ def impute(
     from mapdag.networks.draws import key_of
     from mapdag.networks.gaps import fill, log_known
 
-    if how not in {"joint", "marginal", "draw"}:
-        raise ParameterError(f"how must be 'joint', 'marginal' or 'draw', got {how!r}")
+    check_network("network", network)
+    if not is_one_of(how, ("joint", "marginal", "draw")):
+        raise ParameterError(f"how must be 'joint', 'marginal' or 'draw', got {brief(how)}")
     draws = check_whole("draws", draws, least=1)
     threads = None if threads is None else check_whole("threads", threads, least=1)
     if draws > 1 and how != "draw":

@@ -7,6 +7,7 @@ do is in `draws` and `likelihood`, and estimating is in `estimation`.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, final, overload
@@ -19,14 +20,14 @@ from mapdag.errors import NetworkError, ParameterError
 from mapdag.graphs import DAG
 from mapdag.graphs.drawable import Drawable
 from mapdag.networks.cpts import TOLERANCE, Floats, check_size, check_tolerance, checked_cpt
-from mapdag.networks.evidence import level_code
+from mapdag.networks.evidence import level_code, levels_by_node
 from mapdag.networks.exports import Exports
 from mapdag.networks.questions import Questions
 from mapdag.tables import Column, Table, Tabular
-from mapdag.wording import plural
+from mapdag.wording import brief, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from mapdag.data import Cuts, Dataset
     from mapdag.networks.probabilities import CPT
@@ -100,6 +101,8 @@ class BayesianNetwork(Questions, Exports, Drawable, Tabular):
             raise ParameterError(f"dag must be a DAG, got {type(dag).__name__}")
         if not dag.nodes:
             raise NetworkError("a network needs at least one node")
+        if not isinstance(cpts, Mapping):
+            raise ParameterError(f"cpts must be a mapping from nodes to probabilities, got {brief(cpts)}")
         declared = declared_levels(levels, dag.nodes)
         for node in dag.nodes:
             if node not in declared:
@@ -212,7 +215,7 @@ class BayesianNetwork(Questions, Exports, Drawable, Tabular):
         >>> network("asia").probability("tub", "yes", asia="yes")
         0.05
         """
-        chosen = {**(given or {}), **parents}
+        chosen = {**levels_by_node("given", given), **parents}
         family = self.parents(node)
         if set(chosen) != set(family):
             raise ParameterError(
@@ -252,7 +255,8 @@ class BayesianNetwork(Questions, Exports, Drawable, Tabular):
         """
         from mapdag.networks import draws, propagation
 
-        return propagation.sample(self, n, seed, evidence) if evidence else draws.sample(self, n, seed)
+        known = levels_by_node("evidence", evidence)
+        return propagation.sample(self, n, seed, known) if known else draws.sample(self, n, seed)
 
     def sample_blocks(self, n: int, seed: int | Sequence[int], *, block: int = 2**16) -> Iterator[Dataset]:
         """Draw the same rows as `sample`, a block of them at a time, so that memory does not grow with `n`.
@@ -378,3 +382,10 @@ class BayesianNetwork(Questions, Exports, Drawable, Tabular):
 
     def __repr__(self) -> str:
         return f"BayesianNetwork({self.size_text})"
+
+
+def check_network(name: str, value: object) -> BayesianNetwork:
+    """Return `value`, or say that it must be a network."""
+    if not isinstance(value, BayesianNetwork):
+        raise ParameterError(f"{name} must be a BayesianNetwork, got {type(value).__name__}")
+    return value

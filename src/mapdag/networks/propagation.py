@@ -17,7 +17,7 @@ from mapdag.data.dataset import Dataset
 from mapdag.data.labels import code_dtype
 from mapdag.networks.answers import Explanation, Marginals
 from mapdag.networks.distribution import Distribution
-from mapdag.networks.draws import checked_count, key_of, uniforms
+from mapdag.networks.draws import checked_count, key_of, room_for, uniforms
 from mapdag.networks.elimination import (
     Elimination,
     Order,
@@ -176,7 +176,7 @@ def sample(network: BayesianNetwork, n: int, seed: int | Sequence[int], evidence
     found = run(case.factors, case.order.nodes)
     refuse_impossible(found.log)
     cards = [len(network.levels[node]) for node in network.nodes]
-    codes = np.empty((len(cards), n), dtype=code_dtype(cards))
+    codes = room_for(len(cards), n, code_dtype(cards))
     for start in range(0, n, _ROWS):
         rows = min(_ROWS, n - start)
         drawn = dict(case.known)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, cast
 
 from mapdag.errors import ParameterError
+from mapdag.networks.evidence import levels_by_node
+from mapdag.wording import brief
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
@@ -71,13 +74,16 @@ class Questions:
         """
         from mapdag.networks.elimination import query
 
+        if not isinstance(nodes, Iterable):
+            raise ParameterError(f"nodes must name nodes to ask for, got {brief(nodes)}")
         asked = (nodes,) if isinstance(nodes, str) else tuple(nodes)
-        for node in do or {}:
-            if node in asked or node in (evidence or {}):
+        known, done = levels_by_node("evidence", evidence), levels_by_node("do", do)
+        for node in done:
+            if node in asked or node in known:
                 raise ParameterError(
                     f"{node!r} cannot be set by do and be {'asked for' if node in asked else 'evidence'}"
                 )
-        return query(self.do(do) if do else self._network, asked, evidence or {}, max_entries)
+        return query(self.do(done) if done else self._network, asked, known, max_entries)
 
     def marginals(self, evidence: Mapping[str, Any] | None = None, *, max_entries: int = MAX_ENTRIES) -> Marginals:
         """Return the distribution of every node given the levels of some, all found at once.
@@ -108,7 +114,7 @@ class Questions:
         """
         from mapdag.networks.propagation import marginals
 
-        return marginals(self._network, evidence or {}, max_entries)
+        return marginals(self._network, levels_by_node("evidence", evidence), max_entries)
 
     def most_probable(
         self, evidence: Mapping[str, Any] | None = None, *, max_entries: int = MAX_ENTRIES
@@ -143,7 +149,7 @@ class Questions:
         """
         from mapdag.networks.propagation import most_probable
 
-        return most_probable(self._network, evidence or {}, max_entries)
+        return most_probable(self._network, levels_by_node("evidence", evidence), max_entries)
 
     def log_probability(self, evidence: Mapping[str, Any], *, max_entries: int = MAX_ENTRIES) -> float:
         """Return the log of the probability that some nodes have these levels, whatever the others: natural logs.
@@ -169,7 +175,7 @@ class Questions:
         """
         from mapdag.networks.propagation import log_probability
 
-        return log_probability(self._network, evidence, max_entries)
+        return log_probability(self._network, levels_by_node("evidence", evidence, optional=False), max_entries)
 
     def predict(self, data: Any, node: str) -> NDArray[Any]:
         """Return the most probable level of a node in every row, given what is known of others; of equals, the first.
@@ -259,7 +265,7 @@ class Questions:
         """
         from mapdag.networks.intervention import intervened
 
-        return intervened(self._network, levels)
+        return intervened(self._network, levels_by_node("levels", levels, optional=False))
 
     def effect(self, cause: str, effect: str) -> CPT:
         """Return the distribution of a node after each intervention on another one: P(effect | do(cause)).

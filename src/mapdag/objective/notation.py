@@ -18,7 +18,7 @@ from mapdag.errors import NotationError, ParameterError
 from mapdag.priors import CS, MU, VSP, LogLinear, MaxParents, Support, U
 from mapdag.scores import AIC, BD, BDJ, BIC, K2, NAL, PNAL, BDeu, BDs, LogLik, eBIC, fNML, qNML
 from mapdag.vocabulary import score_hint
-from mapdag.wording import near
+from mapdag.wording import brief, near
 
 PRIORS: Mapping[str, Callable[..., Prior]] = MappingProxyType(
     {kind.__name__: kind for kind in (U, MU, VSP, CS, LogLinear, MaxParents, Support)}
@@ -59,7 +59,7 @@ def parse(text: Goal) -> Objective:
     if not isinstance(text, str):
         raise ParameterError(
             f"an objective must be a prior + a likelihood, or a text such as '{DEFAULT}', "
-            f"got {text!r}{score_hint(text)}"
+            f"got {brief(text)}{score_hint(text)}"
         )
     return _Reader(text).objective()
 

@@ -14,7 +14,9 @@ from mapdag.data.meanings import ReadOptions, meanings_of
 from mapdag.data.problems import listed, rows_text
 from mapdag.errors import DataError, ParameterError, Setting
 from mapdag.networks.inputs import readable_again, rows_as_evidence
+from mapdag.networks.network import check_network
 from mapdag.predictions.measures import Metrics, codes_of
+from mapdag.wording import brief
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -49,6 +51,7 @@ def evaluate(network: BayesianNetwork, data: Any, target: str) -> Metrics:
     >>> round(md.evaluate(asia, asia.sample(1000, seed=1), "lung").accuracy, 3)
     0.998
     """
+    check_network("network", network)
     network.dag.index.position(target)  # an unknown name gets a suggestion
     data = readable_again(data)
     found = rows_as_evidence(data, [target], network)
@@ -109,7 +112,7 @@ def metrics(
     array([[378.,  37.],
            [ 94., 491.]])
     """
-    table = np.asarray(probabilities, dtype=np.float64)
+    table = _numbers("probabilities", probabilities)
     if table.ndim == 1:
         table = np.column_stack([1 - table, table])
     if table.ndim != 2:
@@ -133,6 +136,13 @@ def metrics(
     return Metrics(names, codes_of(column, names), table, _checked_weights(weights, len(table)))
 
 
+def _numbers(name: str, values: ArrayLike) -> Floats:
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ParameterError(f"{name} must be an array of numbers, got {brief(values)}") from None
+
+
 def _check_probabilities(table: Floats) -> None:
     """Probabilities are between 0 and 1 and add up to 1, in rows that are not NaN throughout."""
     given = ~np.isnan(table).all(axis=1)
@@ -148,7 +158,7 @@ def _check_probabilities(table: Floats) -> None:
 def _checked_weights(weights: ArrayLike | None, n_rows: int) -> Floats:
     if weights is None:
         return np.ones(n_rows)
-    found = np.asarray(weights, dtype=np.float64)
+    found = _numbers("weights", weights)
     if found.shape != (n_rows,) or not np.isfinite(found).all() or (found < 0).any():
-        raise ParameterError(f"weights must be {n_rows:,} numbers of at least 0, one per row, got {weights!r}")
+        raise ParameterError(f"weights must be {n_rows:,} numbers of at least 0, one per row, got {brief(weights)}")
     return found

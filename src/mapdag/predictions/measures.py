@@ -17,7 +17,7 @@ from mapdag.checks import check_whole
 from mapdag.data.columns import from_any
 from mapdag.data.meanings import MISSING_CODE, NO_LEVEL, codes_by_position
 from mapdag.data.problems import listed
-from mapdag.errors import DataError
+from mapdag.errors import DataError, ParameterError
 from mapdag.networks.propagation import first_best
 from mapdag.predictions.curves import ROC, Calibration, mean
 from mapdag.tables import SHOWN, Column, Table, Tabular
@@ -65,6 +65,8 @@ class Metrics(Tabular):
     @classmethod
     def pooled(cls, parts: Sequence[Metrics]) -> Metrics:
         """Put the rows of several together, as of the folds of a cross-validation."""
+        if not parts:
+            raise ParameterError("parts must be at least one")
         return cls(
             parts[0].levels,
             np.concatenate([part.actual for part in parts]),

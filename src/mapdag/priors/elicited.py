@@ -13,6 +13,7 @@ from mapdag.checks import check_probability
 from mapdag.contracts import Prior, write
 from mapdag.errors import ParameterError
 from mapdag.priors.arcs import ArcKey, arc_key, find_arc, reverse_key
+from mapdag.wording import brief
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -113,10 +114,10 @@ class CS(Prior):
     def __init__(self, table: Mapping[Any, Any] | Iterable[Sequence[Any]]) -> None:
         if isinstance(table, Mapping):
             rows = [(key, value if isinstance(value, Sequence) else (value,)) for key, value in table.items()]
-        elif isinstance(table, str):
-            raise ParameterError(f"CS takes a mapping or rows (from, to, p), got the text {table!r}")
+        elif isinstance(table, str) or not isinstance(table, Iterable):
+            raise ParameterError(f"CS takes a mapping or rows (from, to, p), got {brief(table)}")
         else:
-            rows = [((row[0], row[1]), tuple(row[2:])) for row in map(tuple, table) if len(row) > 2 or _short(row)]
+            rows = list(map(_row, table))
         object.__setattr__(self, "table", {arc_key(key): _check_row(arc_key(key), values) for key, values in rows})
         _complete(self.table)  # to complain at once
 
@@ -155,15 +156,22 @@ class CS(Prior):
         return write("CS", table={key: row[0] if len(row) == 1 else row for key, row in self.table.items()})
 
 
-def _short(row: tuple[Any, ...]) -> bool:
-    raise ParameterError(f"a row of CS is (from, to, p) or (from, to, p, p of the reverse, p of neither), got {row!r}")
+def _row(row: Any) -> tuple[Any, tuple[Any, ...]]:
+    """Return the arc and the probabilities of a row."""
+    values = tuple(row) if isinstance(row, Iterable) and not isinstance(row, str) else ()
+    if len(values) < 3:
+        raise ParameterError(
+            f"a row of CS is (from, to, p) or (from, to, p, p of the reverse, p of neither), got {brief(row)}"
+        )
+    return values[:2], values[2:]
 
 
 def _check_row(key: ArcKey, values: Sequence[Any]) -> tuple[float, ...]:
     """One or three probabilities."""
-    numbers = tuple(float(v) if isinstance(v, (int, float, np.number)) else math.nan for v in values)
-    if len(numbers) not in (1, 3) or not all(0 <= v <= 1 for v in numbers):
-        raise ParameterError(f"CS needs one or three probabilities for {key!r}, got {tuple(values)}")
+    real = (int, float, np.integer, np.floating)
+    if len(values) not in (1, 3) or not all(isinstance(v, real) and 0 <= v <= 1 for v in values):
+        raise ParameterError(f"CS needs one or three probabilities for {key!r}, got {brief(tuple(values))}")
+    numbers = tuple(map(float, values))
     if len(numbers) == 3 and abs(sum(numbers) - 1) > 1e-9:
         raise ParameterError(f"the three probabilities of {key!r} must sum to 1, got {tuple(values)}")
     return numbers

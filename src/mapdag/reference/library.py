@@ -5,11 +5,12 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
+from mapdag.checks import is_one_of
 from mapdag.errors import ParameterError
 from mapdag.io.bif_reader import read_bif
 from mapdag.io.files import decode
 from mapdag.reference.catalogue import DATA, catalogue
-from mapdag.wording import near
+from mapdag.wording import brief, near
 
 if TYPE_CHECKING:
     from mapdag.networks import BayesianNetwork
@@ -33,10 +34,10 @@ def network(name: str) -> BayesianNetwork:
     """
     names = [entry.name for entry in catalogue()]
     wanted = name.lower().strip() if isinstance(name, str) else name
-    if wanted not in names:
+    if not is_one_of(wanted, names):
         guesses = near(wanted, names, 3)
         hint = f"did you mean {' or '.join(map(repr, guesses))}?" if guesses else f"there are {', '.join(names)}"
-        raise ParameterError(f"there is no network {name!r}; {hint}")
+        raise ParameterError(f"there is no network {brief(name)}; {hint}")
     return _load(wanted)
 
 

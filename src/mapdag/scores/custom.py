@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mapdag.contracts import Likelihood
+from mapdag.errors import ParameterError
+from mapdag.wording import brief
 
 if TYPE_CHECKING:
     from mapdag.counts import CountTable
@@ -37,9 +39,17 @@ class Custom(Likelihood):
     function: Callable[[CountTable], float]
     score_equivalent: bool = False  # type: ignore[misc]  # here it is the user's word
 
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise ParameterError(f"function must be one that takes a CountTable, got {brief(self.function)}")
+
     def score(self, table: CountTable) -> float:
         """Score of one table."""
-        return float(self.function(table))
+        value = self.function(table)
+        try:
+            return float(value)
+        except (TypeError, ValueError, OverflowError):
+            raise ParameterError(f"the function of {self} must return a number, got {brief(value)}") from None
 
     def __str__(self) -> str:
         return f"Custom({getattr(self.function, '__name__', 'function')})"

@@ -11,6 +11,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
 
+from mapdag.checks import is_one_of
 from mapdag.data import ReadingOptions, as_dataset, split_options
 from mapdag.errors import ParameterError, Setting
 from mapdag.objective import DEFAULT, parse, parse_all
@@ -23,6 +24,7 @@ from mapdag.search.constraints import Constraints, complete_start, make_rules
 from mapdag.search.exact.search import search_exactly
 from mapdag.search.frame.options import Options
 from mapdag.search.orders.search import search_orders
+from mapdag.wording import brief
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -98,10 +100,10 @@ class Plan:
         """Check the options of `learn` that say how to search."""
         given: dict[str, Any] = {"search": "orders", "order": "data", **options, "catch_interrupt": catch_interrupt}
         search, order = given.pop("search"), given.pop("order")
-        if search not in SEARCHES:
-            raise ParameterError(f"search must be one of {', '.join(SEARCHES)}, got {search!r}")
-        if order not in TIES:
-            raise ParameterError(f"order must be one of {', '.join(TIES)}, got {order!r}")
+        if not is_one_of(search, SEARCHES):
+            raise ParameterError(f"search must be one of {', '.join(SEARCHES)}, got {brief(search)}")
+        if not is_one_of(order, TIES):
+            raise ParameterError(f"order must be one of {', '.join(TIES)}, got {brief(order)}")
         limits = {name: given.pop(name) for name in _LIMITS if name in given}
         general = {name: given.pop(name) for name in _GENERAL if name in given}
         special = {each: _special(each) for each in SEARCHES}
@@ -122,7 +124,8 @@ class Plan:
 
         Rows that count several times are repeated where that is faster: compiled code counts rows, not weights.
         """
-        if (self.options.engine or data.engine) == "cores" and _worth_repeating(data):
+        engine = data.engine if self.options.engine is None else self.options.engine
+        if is_one_of(engine, ("cores",)) and _worth_repeating(data):
             data = data.repeated()
         if self.order == "columns":
             return data, ()

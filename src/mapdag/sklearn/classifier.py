@@ -19,16 +19,18 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from mapdag.checks import check_positive
+from mapdag.checks import check_positive, is_one_of
 from mapdag.data import Dataset, read
-from mapdag.data.labels import text_of
+from mapdag.data.discretization import Discretizer
+from mapdag.data.labels import is_iterable, text_of
 from mapdag.errors import DataError, ParameterError, Setting
 from mapdag.networks import fit
 from mapdag.notices import unsaid
 from mapdag.objective import DEFAULT
 from mapdag.search import learn
 from mapdag.sklearn.choice import left_out_loss
-from mapdag.sklearn.tables import Survey, TakesTables, as_evidence, checked_table
+from mapdag.sklearn.tables import Survey, TakesTables, as_evidence, checked_table, named
+from mapdag.wording import brief
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -165,11 +167,8 @@ class BayesianNetworkClassifier(ClassifierMixin, TakesTables):  # type: ignore[m
         sample_weight : array, optional
             How many observations each row stands for.
         """
-        if self.structure not in ("auto", *_STRUCTURES):
-            raise ParameterError(f"structure must be one of auto, {', '.join(_STRUCTURES)}, got {self.structure!r}")
+        self._check_options()
         alphas = _ALPHAS if self.alpha is None else (check_positive("alpha", self.alpha),)
-        if self.missing not in {"level", "error"}:
-            raise ParameterError(f'missing must be "level" or "error", got {self.missing!r}')
         called = getattr(y, "name", None)
         table, labels = self._checked(X, y)
         weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, ensure_non_negative=True)
@@ -197,16 +196,30 @@ class BayesianNetworkClassifier(ClassifierMixin, TakesTables):  # type: ignore[m
         """Return the probabilities of the classes in every row, in the order of `classes_`."""
         check_is_fitted(self)
         table = checked_table(self, X, reset=False, gaps=True)
-        return self.network_.predict_proba(as_evidence(table, self.network_, self.target_), self.target_)
+        evidence = as_evidence(named(self, table), self.network_, self.target_)
+        return self.network_.predict_proba(evidence, self.target_)
 
     def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
         """Return the most probable class of every row, in the type of y; of equals, the first."""
         chosen = np.argmax(self.predict_proba(X), axis=1)
         return self.classes_[chosen]
 
+    def _check_options(self) -> None:
+        if not is_one_of(self.structure, ("auto", *_STRUCTURES)):
+            raise ParameterError(
+                f"structure must be one of auto, {', '.join(_STRUCTURES)}, got {brief(self.structure)}"
+            )
+        if not is_one_of(self.missing, ("level", "error")):
+            raise ParameterError(f'missing must be "level" or "error", got {brief(self.missing)}')
+        for name in ("required", "forbidden", "tiers"):
+            if not is_iterable(getattr(self, name)):
+                raise ParameterError(f"{name} must be a sequence, got {brief(getattr(self, name))}")
+        if isinstance(self.discretize, str):
+            Discretizer.of(self.discretize)  # whether or not there are numbers to be cut
+
     def _checked(self, table: Any, y: Any) -> tuple[Any, NDArray[Any]]:
         """Check a table and its target the way scikit-learn does."""
-        validate_data(self, table, y, skip_check_array=True)  # which says so if there is no y
+        validate_data(self, y=y, skip_check_array=True)  # which says so if there is no y
         checked = checked_table(self, table, reset=True, gaps=True)
         labels = column_or_1d(y, warn=True)
         assert_all_finite(labels, input_name="y")

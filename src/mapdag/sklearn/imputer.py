@@ -19,7 +19,7 @@ from mapdag.networks.evidence import decoded
 from mapdag.networks.imputation import impute
 from mapdag.objective import DEFAULT
 from mapdag.search import EMResult, structural_em
-from mapdag.sklearn.tables import TakesTables, as_evidence, checked_table, missing_cells
+from mapdag.sklearn.tables import TakesTables, as_evidence, checked_table, missing_cells, named
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -116,7 +116,7 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, TakesTables):  # type: ign
         table = checked_table(self, X, reset=False, gaps=True)
         filled = impute(
             self.network_,
-            as_evidence(table, self.network_),
+            as_evidence(named(self, table), self.network_),
             how=self.how,  # type: ignore[arg-type]  # checked there
             seed=self.random_state or 0,
             threads=self.n_jobs,
@@ -126,7 +126,7 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, TakesTables):  # type: ign
             coding = self.network_.codings.get(name, TEXT)
             values[name] = decoded(filled.levels[name], coding, filled.column(name).astype(np.intp))
         found: dict[int, tuple[NDArray[np.bool_], list[Any]]] = {}  # by position: where, and what goes there
-        for i, (name, gone) in enumerate(missing_cells(table, self.network_).items()):
+        for i, (name, gone) in enumerate(missing_cells(named(self, table), self.network_).items()):
             if gone.any() and (name in values or self.constant_.get(name) is not None):
                 found[i] = gone, values[name][gone].tolist() if name in values else [self.constant_[name]] * gone.sum()
         return _put(table, found)

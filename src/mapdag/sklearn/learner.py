@@ -12,7 +12,7 @@ from mapdag.data import Dataset, read
 from mapdag.networks import fit
 from mapdag.objective import DEFAULT, parse
 from mapdag.search import EMResult, learn, structural_em
-from mapdag.sklearn.tables import TakesTables, checked_table
+from mapdag.sklearn.tables import TakesTables, checked_table, named
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -160,7 +160,7 @@ class StructureLearner(TakesTables):
         check_is_fitted(self)
         network, table = self.network_, self._table(X, reset=False)
         if not isinstance(table, Dataset):
-            table = read(table, like=network, codes=False, missing=self.missing)  # type: ignore[arg-type]
+            table = read(named(self, table), like=network, codes=False, missing=self.missing)  # type: ignore[arg-type]
         return network.log_likelihood(table) / table.total
 
     def _table(self, table: Any, *, reset: bool) -> Any:

@@ -49,6 +49,13 @@ def checked_table(estimator: Any, table: Any, *, reset: bool, gaps: bool) -> Any
     )
 
 
+def named(estimator: Any, table: Any) -> Any:
+    """Give the columns of a checked table without names those that the estimator was fitted with, by position."""
+    if hasattr(table, "columns") or not hasattr(estimator, "feature_names_in_"):
+        return table
+    return {name: table[:, i] for i, name in enumerate(estimator.feature_names_in_)}
+
+
 @dataclass(frozen=True)
 class Survey:
     """What the columns of a table hold, in some of its rows."""

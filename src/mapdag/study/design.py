@@ -18,6 +18,7 @@ from mapdag.checks import check_whole
 from mapdag.errors import FileError, FormatError, ParameterError
 from mapdag.study.goals import canonical
 from mapdag.unpacking import check_no_device
+from mapdag.wording import brief
 
 Columns = Literal["file", "shuffled"]
 
@@ -138,8 +139,16 @@ class Design:
 
     def __post_init__(self) -> None:
         for what in ("networks", "sizes", "objectives", "arms"):
-            if len(getattr(self, what)) > _MOST:
-                raise ParameterError(f"{what} must be at most {_MOST:,}, got {len(getattr(self, what)):,}")
+            values = getattr(self, what)
+            if not isinstance(values, list | tuple):
+                raise ParameterError(f"{what} must be a tuple, got {brief(values)}")
+            if len(values) > _MOST:
+                raise ParameterError(f"{what} must be at most {_MOST:,}, got {len(values):,}")
+            object.__setattr__(self, what, tuple(values))
+        if not all(isinstance(each, str) for each in self.networks):
+            raise ParameterError(f"networks must be names or files, got {brief(self.networks)}")
+        if not all(isinstance(each, Arm) for each in self.arms):
+            raise ParameterError(f"arms must be of the type Arm, got {brief(self.arms)}")
         object.__setattr__(self, "sizes", tuple(size_key(size) for size in self.sizes))
         object.__setattr__(self, "objectives", tuple(canonical(each) for each in self.objectives))
         for what in ("networks", "sizes", "objectives", "arms"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, overload
@@ -9,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, overload
 import numpy as np
 
 from mapdag.checks import check_positive
+from mapdag.errors import ParameterError
+from mapdag.wording import brief
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -54,17 +57,24 @@ def of_pair(function: Callable[[CountTable, CountTable, float], float]) -> OfPai
 
 
 def over_alpha(function: Callable[..., float]) -> Any:
-    """Let the last argument be one positive number or an array of them."""
+    """Let a function's `alpha` be one positive number or an array of them."""
+    signature = inspect.signature(function)
 
     @wraps(function)
     def vectorised(*arguments: Any, **named: Any) -> Any:
-        if "alpha" in named:
-            arguments = (*arguments, named.pop("alpha"))
-        *tables, alpha = arguments
-        if np.ndim(alpha) == 0:
-            return function(*tables, check_positive("alpha", alpha), **named)
-        values = np.asarray(alpha, dtype=np.float64)
-        each = [function(*tables, check_positive("alpha", float(a)), **named) for a in values.ravel()]
-        return np.array(each).reshape(values.shape)
+        given = signature.bind(*arguments, **named).arguments
+        alpha = given.pop("alpha")
+        if alpha is None or np.isscalar(alpha):
+            return function(**given, alpha=check_positive("alpha", alpha))
+        values = _numbers(alpha)
+        each = [function(**given, alpha=check_positive("alpha", float(a))) for a in values.ravel()]
+        return np.array(each).reshape(values.shape) if values.ndim else each[0]
 
     return vectorised
+
+
+def _numbers(alpha: Any) -> Floats:
+    try:
+        return np.asarray(alpha, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ParameterError(f"alpha must be a positive number or an array of them, got {brief(alpha)}") from None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from mapdag.checks import check_positive
+from mapdag.checks import check_positive, is_one_of
 from mapdag.data import Dataset, ReadingOptions, as_dataset
 from mapdag.errors import ParameterError
 from mapdag.graphs import DAG
@@ -105,7 +105,7 @@ class Diagnosis(Tabular):
 
     def to_table(self, most: int | None = None, *, of: Literal["arcs", "families"] = "arcs") -> Table:
         """Return a row for each arc, the weakest first, or for each family, the sparsest first."""
-        if of not in ("arcs", "families"):
+        if not is_one_of(of, ("arcs", "families")):
             raise ParameterError(f"of must be 'arcs' or 'families', got {of!r}")
         if of == "arcs":
             return arc_table(self.arcs, most)
@@ -178,7 +178,8 @@ def diagnose(
     table = _table(graph, data, reading)
     count = family_counter(dag, table)
     own = getattr(objective.likelihood, "alpha", None)
-    used = check_positive("alpha", own if own is not None else 1.0 if alpha is None else alpha)
+    given = 1.0 if alpha is None else check_positive("alpha", alpha)
+    used = given if own is None else check_positive("alpha", own)
     log_prior = all_log_prior_odds(objective.prior, dag)
     log_mu = float(MU(_beta_of_one(len(dag.nodes))).log_odds(dag.nodes)[0, 0]) if log_prior else 0.0
     families, arcs = [], []

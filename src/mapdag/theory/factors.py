@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from mapdag.checks import check_positive
 from mapdag.data import ReadingOptions, as_dataset
 from mapdag.errors import ParameterError
 from mapdag.families import FamilyScores
@@ -192,5 +193,6 @@ def threshold(with_arc: CountTable, without: CountTable, alpha: float) -> float:
 
 def favours_arc(with_arc: CountTable, without: CountTable, alpha: float) -> bool | None:
     """Theorem 5's verdict on an arc at a small alpha; None where d_EDF is at the threshold."""
-    gained, limit = effective_degrees_of_freedom(with_arc, without), threshold(with_arc, without, alpha)
+    limit = threshold(with_arc, without, check_positive("alpha", alpha))
+    gained = effective_degrees_of_freedom(with_arc, without)
     return None if gained == limit else gained < limit

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mapdag.checks import check_whole
-from mapdag.errors import GraphError
+from mapdag.errors import CapacityError, GraphError
 from mapdag.graphs.acyclicity import reachable
+from mapdag.graphs.nodes import as_index
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,7 +20,10 @@ if TYPE_CHECKING:
     from mapdag.graphs import DAG
 
 
-def expected_arcs(prior: Prior, nodes: int | Sequence[str]) -> float:
+_MOST = 10_000  # nodes; their pairs take seconds, and matrices of a few GB
+
+
+def expected_arcs(prior: Prior, nodes: int | Iterable[str]) -> float:
     """Number of arcs that a prior expects, taking the pairs of nodes as independent.
 
     N(N-1)/2 beta for MU. Arcs' directions exclude each other, cycles are not excluded: for any prior that is a product
@@ -28,7 +32,7 @@ def expected_arcs(prior: Prior, nodes: int | Sequence[str]) -> float:
     Parameters
     ----------
     prior : Prior
-    nodes : int or sequence of str
+    nodes : int or iterable of str
         How many nodes there are, or their names where the prior speaks of them.
 
     Examples
@@ -40,13 +44,21 @@ def expected_arcs(prior: Prior, nodes: int | Sequence[str]) -> float:
     0.9
     """
     _check_product(prior, "its expected number of arcs has no closed form")
-    names = [f"X{i + 1}" for i in range(nodes)] if isinstance(nodes, int) else list(nodes)
+    if isinstance(nodes, Iterable):
+        names = as_index(nodes).names
+    else:
+        size = check_whole("nodes", nodes)
+        if size > _MOST:
+            raise CapacityError(f"nodes must be at most {_MOST:,}: all pairs of them are gone through, got {size:,}")
+        names = tuple(f"X{i + 1}" for i in range(size))
     odds = prior.log_odds(names)
     upper = np.triu_indices(len(names), 1)
     weight = np.exp(odds[upper]) + np.exp(odds.T[upper])
     required = prior.required_pairs(names)
-    sure = np.array([(int(i), int(j)) in required for i, j in zip(*upper, strict=True)], dtype=np.bool_)
-    return float(np.where(sure, 1.0, weight / (1 + weight)).sum())
+    sure = np.zeros(odds.shape, dtype=np.bool_)
+    for pair in required:
+        sure[pair] = True
+    return float(np.where(sure[upper], 1.0, weight / (1 + weight)).sum())
 
 
 def inclusion_probabilities(prior: Prior, dag: DAG) -> NDArray[np.float64]:

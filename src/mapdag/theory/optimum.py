@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mapdag.checks import check_positive, check_whole
+from mapdag.checks import check_number, check_positive, check_whole
 from mapdag.data import ReadingOptions, as_dataset
 from mapdag.data.gaps import refuse_gaps
 from mapdag.notices import warn
@@ -103,6 +103,7 @@ def find_alpha_star(
         Relative change below which alpha counts as unchanged.
     """
     max_rounds = check_whole("max_rounds", max_rounds, least=1)
+    tolerance = check_number("tolerance", tolerance, least=0)
     trajectory = [check_positive("start", start)]
     graphs: list[DAG] = []
     for _ in range(max_rounds):

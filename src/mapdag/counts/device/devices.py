@@ -6,8 +6,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from mapdag.checks import is_one_of
 from mapdag.errors import MapdagError, ParameterError
 from mapdag.notices import warn
+from mapdag.wording import brief
 
 if TYPE_CHECKING:
     from mapdag.counts.device.interface import Device
@@ -21,8 +23,8 @@ _MOST_ROWS = (1 << 32) - 1  # a GPU's counts have 32 bits
 
 def check_device(device: str) -> None:
     """Refuse what is no name of a device."""
-    if device not in DEVICES:
-        raise ParameterError(f"device must be one of {', '.join(DEVICES)}, got {device!r}")
+    if not is_one_of(device, DEVICES):
+        raise ParameterError(f"device must be one of {', '.join(DEVICES)}, got {brief(device)}")
 
 
 def open_cuda() -> Device:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from mapdag import compiling
-from mapdag.checks import check_whole
+from mapdag.checks import check_whole, is_one_of
 from mapdag.data import ScannedDataset, as_dataset, split_options, with_gaps
 from mapdag.errors import DataError, GraphError, ParameterError
 from mapdag.networks import fit
@@ -20,7 +20,7 @@ from mapdag.search.constraints import complete_start, make_rules
 from mapdag.search.em.completed import best_completion, completions, drawn_completion, expected_rows
 from mapdag.search.frame.result import Result
 from mapdag.search.plan import LearnOptions, Plan
-from mapdag.wording import plural
+from mapdag.wording import brief, plural
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -151,8 +151,8 @@ def structural_em(
     (True, True)
     """
     reading, searching = split_options(options)
-    if impute not in {"soft", "hard"}:
-        raise ParameterError(f"impute must be 'soft' or 'hard', got {impute!r}")
+    if not is_one_of(impute, ("soft", "hard")):
+        raise ParameterError(f"impute must be 'soft' or 'hard', got {brief(impute)}")
     draws = check_whole("draws", draws, least=1)
     starts = None if starts is None else check_whole("starts", starts, least=1)
     max_steps = check_whole("max_steps", max_steps, least=1)
@@ -167,7 +167,8 @@ def structural_em(
 
 def em_plan(**options: Any) -> Plan:
     """Check the options of the search in each step, hill climbing unless they say otherwise."""
-    if options.pop("engine", None) not in (None, "cores"):
+    engine = options.pop("engine", None)
+    if engine is not None and not is_one_of(engine, ("cores",)):
         raise ParameterError(
             'engine must be "cores" in structural EM: what rows are expected to hold is counted in memory'
         )

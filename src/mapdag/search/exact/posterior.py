@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
+from mapdag.checks import check_number, check_whole, is_one_of
 from mapdag.data import as_dataset, split_options
 from mapdag.errors import CapacityError, GraphError, MapdagError, ParameterError
 from mapdag.objective import DEFAULT, parse
@@ -17,6 +18,7 @@ from mapdag.search.exact.lattice import Lattice, layers
 from mapdag.search.frame.watch import EarlyEnd
 from mapdag.search.plan import LearnOptions, Plan
 from mapdag.tables import Column, Table, Tabular
+from mapdag.wording import brief
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -71,6 +73,7 @@ class ArcPosteriors(Tabular):
 
     def arcs(self, least: float = 0.0) -> tuple[ArcProbability, ...]:
         """Arcs of at least some probability, the most probable first."""
+        least = check_number("least", least, least=0)
         found = [arc for arc in self._every() if arc.probability >= least]
         return tuple(sorted(found, key=lambda arc: -arc.probability))
 
@@ -83,7 +86,7 @@ class ArcPosteriors(Tabular):
     def to_table(self, most: int | None = None) -> Table:
         """Return a row for each arc, the most probable first."""
         arcs = self.arcs()
-        shown = arcs[:most]
+        shown = arcs if most is None else arcs[: check_whole("most", most)]
         return Table(
             [
                 Column("start", [arc.start for arc in shown]),
@@ -123,8 +126,8 @@ def arc_posteriors(
     >>> 0.99 < found["smoke", "bronc"] + found["bronc", "smoke"] <= 1
     True
     """
-    if over not in ("orders", "dags"):
-        raise ParameterError(f"over must be 'orders' or 'dags', got {over!r}")
+    if not is_one_of(over, ("orders", "dags")):
+        raise ParameterError(f"over must be 'orders' or 'dags', got {brief(over)}")
     reading, searching = split_options(options)
     plan = Plan.make(**searching, search="exact")
     goal = parse(objective)

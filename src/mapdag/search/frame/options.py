@@ -14,6 +14,7 @@ from mapdag.graphs import DAG
 from mapdag.search.cache import FamilyCache
 from mapdag.search.constraints import Constraints
 from mapdag.tasks import available_cores
+from mapdag.wording import brief
 
 if TYPE_CHECKING:
     from mapdag.contracts import Objective
@@ -72,7 +73,7 @@ class Options:
                 object.__setattr__(self, name, check_whole(name, getattr(self, name), least=1))
         object.__setattr__(self, "seed", check_whole("seed", self.seed))
         if self.start is not None and not isinstance(self.start, DAG):
-            raise ParameterError(f"start must be a DAG, got {self.start!r}")
+            raise ParameterError(f"start must be a DAG, got {brief(self.start)}")
         check_device(self.device)
         if self.engine is not None and self.device == "cuda":
             raise ParameterError("engine and ", Setting("device", "cuda"), " both say who counts: give one of them")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from mapdag.data import as_dataset
 from mapdag.graphs import meek_closure
+from mapdag.graphs.dag import check_dag
 from mapdag.graphs.drawable import Drawable
 from mapdag.objective import DEFAULT, USUAL, ThinFamily, parse, score, thin_families, thin_sentence
 from mapdag.tables import Column, Table, Tabular
@@ -130,7 +131,7 @@ class Result(Drawable, Tabular):
         8 nodes, 8 arcs: 5 compelled, 3 reversible (their directions are not identified)
         given, not learned
         """
-        dag = getattr(graph, "dag", graph)
+        dag = check_dag("graph", getattr(graph, "dag", graph))
         table, goal = as_dataset(data).select(dag.nodes), parse(objective)
         value = score(dag, table, goal)
         return cls(
