@@ -237,7 +237,7 @@ UNWRITABLE = [10**5000]
         {"missing_values": b"NA"}, {"missing_values": np.array(3)}, {"missing_values": None}, {"drop": np.array(3)},
         {"levels": {"a": {"x", "y"}}}, {"levels": {"a": {"x": 1}}}, {"levels": np.array(3)},
         {"levels": {"a": np.array(3)}},
-        {"levels": {"a": ["x", " "]}}, {"levels": {"a": ["x", "\ud800"]}}, {"levels": md.Dataset}, {"like": md.Dataset},
+        {"levels": {"a": ["x", ""]}}, {"levels": {"a": ["x", "\ud800"]}}, {"levels": md.Dataset}, {"like": md.Dataset},
         {"max_levels": UNWRITABLE}, {"separator": UNWRITABLE}, {"encoding": UNWRITABLE},
         {"discretize": {"a": np.array(3.5)}}, {"discretize": {"a": [10**400]}}, {"discretize": {"a": b"quantile"}},
     ],

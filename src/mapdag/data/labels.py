@@ -303,7 +303,7 @@ def label_list(labels: Sequence[Any] | int, name: str) -> tuple[str, ...]:
     if len(set(texts)) < len(texts):
         twice = [label for label, count in Counter(texts).items() if count > 1]
         raise DataError(f"levels of {name!r}: {listed(twice)} are declared more than once")
-    if not all(text.strip() for text in texts):
+    if "" in texts:
         raise DataError(f"levels of {name!r}: a label is empty")
     if (half := half_character(texts)) is not None:
         raise DataError(f"levels of {name!r}: {half!r} has half of a pair of characters")
