@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from mapdag.data.columns import Column, from_objects, from_polars, own_categorical
+from mapdag.data.columns import Column, from_objects
 from mapdag.data.dialect import Dialect, as_utf8, check_header, find_dialect, is_blank, latin, split_by_blanks
 from mapdag.data.problems import listed
 from mapdag.data.quoting import Fault, are_lines_regular, are_quotes_regular, close_up, count_marks, find_fault
+from mapdag.data.series import from_polars, own_categorical
 from mapdag.data.source import Source
 from mapdag.errors import DataError
 from mapdag.notices import warn

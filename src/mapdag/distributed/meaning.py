@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mapdag.data.columns import Column, from_pandas
 from mapdag.data.labels import code_dtype
 from mapdag.data.packed.blocks import Part
 from mapdag.data.packed.meaning import READ_ROWS, source_of
 from mapdag.data.packed.tallies import PackedTable
 from mapdag.data.preparation import prepare
+from mapdag.data.series import from_pandas
 from mapdag.data.source import Source
 from mapdag.distributed.packing import Distinct, Order, Summary
 from mapdag.errors import DataError
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mapdag.data.codings import Coding
+    from mapdag.data.columns import Column
     from mapdag.data.meanings import ReadOptions
 
     #: Given which distinct values are missing, by column, of every piece: the rows that remain of every value.

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from mapdag.counts.passes import BLOCK_ROWS, sealed
-from mapdag.data.columns import from_pandas
 from mapdag.data.labels import code_dtype
 from mapdag.data.packed.planes import pack, planes_of
 from mapdag.data.problems import listed
+from mapdag.data.series import from_pandas
 from mapdag.errors import DataError
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mapdag.data.columns import from_polars, own_categorical
 from mapdag.data.labels import MAX_LEVELS
 from mapdag.data.packed.planes import pack, plane_bytes, planes_of, unpack
 from mapdag.data.packed.sealed import Broken, read_sealed, write_sealed
+from mapdag.data.series import from_polars, own_categorical
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

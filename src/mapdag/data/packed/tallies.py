@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mapdag.data.columns import Column, from_objects, from_polars
+from mapdag.data.columns import Column, from_objects
 from mapdag.data.problems import listed
+from mapdag.data.series import from_polars
 from mapdag.errors import DataError
 
 if TYPE_CHECKING:
