@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+from contextlib import contextmanager
 
 import pytest
 
@@ -41,10 +42,10 @@ if __name__ == "__main__":
 """
 
 BUSY = """
-import hashlib
+import hashlib, threading
 from mapdag.cli.interrupts import listening
 with listening():
-    print("on", flush=True)
+    threading.Timer(1, print, ["on"], {"flush": True}).start()  # in the midst of what comes now
     hashlib.pbkdf2_hmac("sha256", b"", b"", 10**9)  # many minutes without a step of Python's own
 """
 
@@ -122,28 +123,37 @@ def test_other_threads_leave_signals_alone():
     assert found == [before]
 
 
+@contextmanager
+def started(command):
+    """Start a process, and wait until it says that it is on."""
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    with process:
+        assert process.stdout is not None
+        try:
+            assert process.stdout.readline() == "on\n"
+            yield process
+        finally:
+            process.kill()
+
+
 def test_a_command_ends_at_the_second_ctrl_c_whatever_it_is_doing():
-    process = subprocess.Popen([sys.executable, "-c", BUSY], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    assert process.stdout.readline() == "on\n"
-    process.send_signal(signal.SIGINT)
-    with pytest.raises(subprocess.TimeoutExpired):
-        process.wait(0.5)
-    process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=60)
+    with started([sys.executable, "-c", BUSY]) as process:
+        process.send_signal(signal.SIGINT)
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(0.5)
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=60)
     assert (process.returncode, told) == (130, "mapdag: interrupted\n")
 
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
 def test_a_command_that_is_ended_leaves_nothing_half_written(tmp_path, name):
     command = [sys.executable, "-c", WRITING, str(tmp_path / "rows.csv")]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    assert process.stdout.readline() == "on\n"
-    assert len(list(tmp_path.iterdir())) == 1
     number = getattr(signal, name)
-    process.send_signal(number)
-    _, told = process.communicate(timeout=60)
+    with started(command) as process:
+        assert len(list(tmp_path.iterdir())) == 1
+        process.send_signal(number)
+        _, told = process.communicate(timeout=60)
     assert (process.returncode, told) == (128 + number, "mapdag: interrupted\n")
     assert list(tmp_path.iterdir()) == []
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from mapdag.cli.interrupts import left_to_others
 from mapdag.cli.options import ReadTable, Seed, option, table_options, takes
 from mapdag.errors import MapdagError
 
@@ -69,7 +70,8 @@ def explore(
         explorer.hold(read_table(), source)
     else:
         explorer.go_on()
-    Server(explorer, host=host, port=port).run(typer.echo, open_browser=not no_browser)
+    with left_to_others():
+        Server(explorer, host=host, port=port).run(typer.echo, open_browser=not no_browser)
 
 
 COMMANDS = (explore,)

@@ -43,6 +43,19 @@ def listening() -> Iterator[None]:
             signal.signal(number, handler)
 
 
+@contextmanager
+def left_to_others() -> Iterator[None]:
+    """Let somebody else hear signals inside, who sends them once more when he is done."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.set_wakeup_fd(-1)
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(before, warn_on_full_buffer=False)
+
+
 def _heard() -> int:
     """Have a thread hear signals; returns where their numbers are written to, which ends it when it is closed."""
     read_from, write_to = os.pipe()
