@@ -48,7 +48,7 @@ TARGETS = (
     Target("requests to the explorer", request, ask, 7_000),
     Target("sessions of the explorer", kept_session, reopen_session, 2_500),
     Target("bytes to the explorer", on_the_wire, send_bytes, 2_500),
-    Target("command lines", command, run_command, 10_000, seconds=None),
+    Target("command lines", command, run_command, 10_100, seconds=None),
     Target("searches", search, search_well, 300, seconds=None),
     Target("proofs", certified, certify_well, 200, seconds=None),
     Target("rows with gaps", gapped, learn_with_gaps, 300, seconds=None),
