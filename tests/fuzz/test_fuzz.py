@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
 import campaign
 import pytest
@@ -45,7 +46,7 @@ KEPT = {
     "compressed and columnar": [249, 309, 862],
     "scans of tables": [26, 81, 386, 846, 1196, 1241, 1359, 1654, 2139, 2241, 20000483, 20001002, 20001946],
     "checks of tables": [425],
-    "large files": [7, 548, 1777],
+    "large files": [7, 548, 1777, 2433, 7514],
     "results of studies": [27, 5000019, 5000034, 5000042, 5000064, 5000097, 5000164, 5000226, 5000285, 5000539],
     "requests to the explorer": [93, 5000209, 5000657],
     "searches": [1110, 1430, 2212],
@@ -55,6 +56,8 @@ KEPT = {
 
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
 def test_nothing_hurts(target):
+    if target.name == "large files":  # whose time depends on the machine: the campaign looks at it
+        target = replace(target, seconds=None)
     numbers = [*range(SHORT[target.name]), *KEPT.get(target.name, [])]
     assert campaign.run(target, numbers).failures == []
 

@@ -110,11 +110,14 @@ class _File:
     def _split(self) -> Iterator[_Token]:
         """Cut the text into tokens, without comments."""
         for match in _TOKEN.finditer(self._text):
-            token = _Token(match.group(), match.start())
-            if token.text.startswith('"') and not _CLOSED.fullmatch(token.text):
+            text = match.group()
+            first = text[0]
+            if first == "%":
+                continue
+            token = _Token(text, match.start())
+            if first == '"' and not _CLOSED.fullmatch(text):
                 self.fail(token, "this quote is not closed on its line")
-            if not token.text.startswith("%"):
-                yield token
+            yield token
 
     def comments(self) -> list[str]:
         """Return the text of all comments."""
