@@ -15,11 +15,12 @@ from mapdag.wording import brief
 LARGEST = 1e100
 
 
-def check_positive(name: str, value: Any) -> float:
-    """Return `value` as a float, or say that it must be a positive number."""
+def check_positive(name: str, value: Any, *, word: str = "") -> float:
+    """Return `value` as a float, or say that it must be a positive number; or `word`, which the caller has checked."""
     number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
     if not number or not 0 < value < math.inf:
-        raise ParameterError(f"{name} must be a positive number, got {brief(value)}")
+        other = f" or {word!r}" if word and isinstance(value, str) else ""
+        raise ParameterError(f"{name} must be a positive number{other}, got {brief(value)}")
     if value > LARGEST:
         raise ParameterError(f"{name} must be at most {LARGEST:g}, got {brief(value)}")
     return float(value)

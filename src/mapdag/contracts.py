@@ -27,9 +27,14 @@ if TYPE_CHECKING:
     from mapdag.graphs import DAG
 
 
+AUTO: Literal["auto"] = "auto"  # of a hyperparameter: to be learned from the data
+
+
 def write(name: str, **parameters: Any) -> str:
     """Write a prior or likelihood in the notation that `mapdag.parse` reads: ``MU(c=1)``, ``BIC``."""
-    given = ", ".join(f"{key}={_write_value(value)}" for key, value in parameters.items() if value is not None)
+    written = {key: _write_value(value) for key, value in parameters.items() if value is not None}
+    written |= {key: AUTO for key, value in parameters.items() if isinstance(value, str) and value == AUTO}
+    given = ", ".join(f"{key}={value}" for key, value in written.items())
     return f"{name}({given})" if given else name
 
 
@@ -41,6 +46,13 @@ def _write_value(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(map(_write_value, value)) + "]"
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else str(value)
+
+
+def to_be_learned(part: Prior | Likelihood) -> ParameterError:
+    """Return the error for a hyperparameter that has no value yet."""
+    return ParameterError(
+        f"{part} has no value yet: mapdag.learn learns it together with a graph, and result.objective has it"
+    )
 
 
 @dataclass(frozen=True)
@@ -66,6 +78,16 @@ class Likelihood:
 
     takes_gaps: ClassVar[bool] = False
     """Whether the score is defined for data with gaps, from the rows that are complete in a family."""
+
+    @property
+    def is_auto(self) -> bool:
+        """Whether its imaginary sample size is to be learned from the data."""
+        return False
+
+    def with_alpha(self, alpha: float) -> Likelihood:
+        """Return the same likelihood with a given alpha in place of one to be learned."""
+        del alpha
+        return self
 
     def recipe(self, total: float, n_nodes: int) -> Recipe | None:
         """How to compute the score from counts alone, for data of so many rows and nodes; None: ask `score`."""
@@ -129,6 +151,19 @@ class Prior(ABC):
         if self.required_pairs(dag.nodes) - {(min(arc), max(arc)) for arc in arcs}:
             return -math.inf
         return math.fsum([self.constant(dag.nodes), *(float(odds[arc]) for arc in arcs), self.remainder(dag)])
+
+    @property
+    def is_auto(self) -> bool:
+        """Whether it has a hyperparameter that is to be learned from the data."""
+        return False
+
+    def most_probable(self, n_arcs: int, n_nodes: int) -> tuple[Prior, float]:
+        """Return the prior with its most probable hyperparameter given a graph, and the log hyperprior at that value.
+
+        The prior itself, and 0, where nothing is to be learned.
+        """
+        del n_arcs, n_nodes
+        return self, 0.0
 
     def remainder(self, dag: DAG) -> float:
         """Part of the log prior that is not a sum over arcs; 0 for the priors whose `is_arcwise` is true."""
@@ -210,6 +245,16 @@ class Priors(Prior):
         """Sum of the parts' log priors."""
         return sum(part.log_prior(dag) for part in self.parts)
 
+    @property
+    def is_auto(self) -> bool:
+        """Whether any part is."""
+        return any(part.is_auto for part in self.parts)
+
+    def most_probable(self, n_arcs: int, n_nodes: int) -> tuple[Prior, float]:
+        """Most probable parts, and the sum of their log hyperpriors."""
+        found = [part.most_probable(n_arcs, n_nodes) for part in self.parts]
+        return Priors(tuple(part for part, _ in found)), math.fsum(value for _, value in found)
+
     def remainder(self, dag: DAG) -> float:
         """Sum of the parts' remainders."""
         return sum(part.remainder(dag) for part in self.parts)
@@ -262,6 +307,11 @@ class Objective:
     def score_equivalent(self) -> bool:
         """Whether graphs of one equivalence class always get the same score."""
         return self.prior.score_equivalent and self.likelihood.score_equivalent
+
+    @property
+    def is_auto(self) -> bool:
+        """Whether alpha, beta or c is to be learned from the data."""
+        return self.prior.is_auto or self.likelihood.is_auto
 
     def __add__(self, other: Prior) -> Objective:
         """Add one more prior."""

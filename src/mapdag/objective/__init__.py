@@ -1,5 +1,6 @@
 """Posterior scores: prior + likelihood, their notation, and the score of a whole graph. Search is unknown here."""
 
+from mapdag.objective.hyperparameters import Hyperparameters, find_hyperparameters, usual_values
 from mapdag.objective.notation import DEFAULT, LIKELIHOODS, PRIORS, Goal, parse, parse_all
 from mapdag.objective.scoring import Score, align, score
 from mapdag.objective.support import USUAL, ThinFamily, most_configurations, thin_families, thin_sentence
@@ -10,13 +11,16 @@ __all__ = [
     "PRIORS",
     "USUAL",
     "Goal",
+    "Hyperparameters",
     "Score",
     "ThinFamily",
     "align",
+    "find_hyperparameters",
     "most_configurations",
     "parse",
     "parse_all",
     "score",
     "thin_families",
     "thin_sentence",
+    "usual_values",
 ]

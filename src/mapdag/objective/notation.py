@@ -64,6 +64,13 @@ def parse(text: Goal) -> Objective:
     return _Reader(text).objective()
 
 
+def _with_parameter(name: str | None) -> str:
+    """Say which priors and likelihoods have a parameter of this name."""
+    known = {**PRIORS, **LIKELIHOODS}
+    found = [each for each, kind in known.items() if name in inspect.signature(kind).parameters]
+    return f"; {' and '.join(found)} {'has' if len(found) == 1 else 'have'} it" if found else ""
+
+
 def parse_all(given: Goal | Sequence[Goal]) -> tuple[tuple[Objective, ...], bool]:
     """Read one objective or several, and tell whether there were several.
 
@@ -165,7 +172,8 @@ class _Reader:
         for keyword in call.keywords:
             if keyword.arg not in parameters:
                 takes = f"takes {', '.join(parameters)}" if parameters else "takes no parameters"
-                raise self._error(f"{name} {takes}, not {keyword.arg or '**'!r}", keyword)
+                hint = _with_parameter(keyword.arg)
+                raise self._error(f"{name} {takes}, not {keyword.arg or '**'!r}{hint}", keyword)
             if keyword.arg in given:
                 raise self._error(f"{keyword.arg} is given twice", keyword)
             given[keyword.arg] = keyword.value
@@ -173,7 +181,7 @@ class _Reader:
 
     def _value(self, node: ast.expr) -> Any:
         match node:
-            case ast.Constant(value=str() as text):
+            case ast.Constant(value=str() as text) | ast.Name(id="auto" as text):
                 return text
             case ast.Dict():
                 return {

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from mapdag.checks import check_positive, check_probability
-from mapdag.contracts import Prior, same_odds, write
+from mapdag.checks import check_positive, check_probability, is_one_of
+from mapdag.contracts import AUTO, Prior, same_odds, to_be_learned, write
 from mapdag.errors import ParameterError
 from mapdag.notices import warn
 from mapdag.wording import plural
@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 
 
 _TINY = 1e-300
+_LARGEST_BETA = 0.95  # that is learned: what is rounded must stay below 1
+
+
+def _rounded(value: float) -> float:
+    """Two digits of a number: what a learned value is worth."""
+    return float(f"{value:.2g}")
 
 
 @dataclass(frozen=True, repr=False)
@@ -59,24 +65,44 @@ class MU(Prior):
     MU(beta=0.5)
     """
 
-    beta: float | None = None
-    c: float | None = None
+    beta: float | Literal["auto"] | None = None
+    c: float | Literal["auto"] | None = None
     score_equivalent = True
 
     def __post_init__(self) -> None:
         if self.beta is not None and self.c is not None:
             raise ParameterError(f"MU takes beta or c, not both, got beta={self.beta!r} and c={self.c!r}")
+        if self.is_auto:
+            return
         if self.c is not None:
-            object.__setattr__(self, "c", check_positive("c", self.c))
-            if not 1 <= self.c < 5:
-                warn(
-                    f"c is the expected number of arcs per node; values outside [1, 5) are unusual, got {self.c:g}",
-                )
+            object.__setattr__(self, "c", check_positive("c", self.c, word=AUTO))
         else:
             object.__setattr__(self, "beta", check_probability("beta", 0.5 if self.beta is None else self.beta))
 
+    @property
+    def is_auto(self) -> bool:
+        """Whether beta or c is to be learned."""
+        return is_one_of(self.beta, (AUTO,)) or is_one_of(self.c, (AUTO,))
+
+    def most_probable(self, n_arcs: int, n_nodes: int) -> tuple[MU, float]:
+        """Return the prior with the most probable beta given a graph, and the log of its Beta hyperprior there."""
+        if not self.is_auto:
+            return self, 0.0
+        usual = min(2 / (n_nodes - 1), 0.5) if n_nodes > 1 else 0.5
+        pairs = max((n_nodes - 1) / 2, 0.5)  # what the hyperprior is worth: one more node with one arc
+        beta = min((n_arcs + pairs * usual) / (math.comb(n_nodes, 2) + pairs), _LARGEST_BETA)
+        if self.c is None:
+            found = MU(beta=_rounded(beta))
+        else:
+            found = MU(c=_rounded((min(beta, 0.5) if n_nodes < 5 else beta) * max(n_nodes - 1, 1) / 2))
+        beta = found.beta_for(n_nodes)
+        density = math.lgamma(pairs + 2) - math.lgamma(pairs * usual + 1) - math.lgamma(pairs * (1 - usual) + 1)
+        return found, density + pairs * (usual * math.log(beta) + (1 - usual) * math.log1p(-beta))
+
     def beta_for(self, n_nodes: int) -> float:
         """Probability of an arc between two of `n_nodes` nodes."""
+        if isinstance(self.c, str) or isinstance(self.beta, str):
+            raise to_be_learned(self)
         if self.c is None:
             assert self.beta is not None
             return self.beta

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from mapdag.checks import check_positive
-from mapdag.contracts import Likelihood, Recipe, write
+from mapdag.checks import check_positive, is_one_of
+from mapdag.contracts import AUTO, Likelihood, Recipe, to_be_learned, write
 from mapdag.errors import ParameterError
 from mapdag.scores.fixed import Fixed
 
@@ -24,15 +24,27 @@ if TYPE_CHECKING:
 class _Spread(Likelihood):
     """Alpha spread evenly over the cells of a table, declared or observed."""
 
-    alpha: float = 1.0
+    alpha: float | Literal["auto"] = 1.0
     cells: ClassVar[Literal["declared", "observed"]]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "alpha", check_positive("alpha", self.alpha))
+        if not is_one_of(self.alpha, (AUTO,)):
+            object.__setattr__(self, "alpha", check_positive("alpha", self.alpha, word=AUTO))
+
+    @property
+    def is_auto(self) -> bool:
+        """Whether alpha is to be learned."""
+        return self.alpha == AUTO
+
+    def with_alpha(self, alpha: float) -> Likelihood:
+        """Return the score with this alpha, if its own is to be learned."""
+        return type(self)(alpha) if self.is_auto else self
 
     def recipe(self, total: float, n_nodes: int) -> Recipe:
         """Alpha, and where it goes."""
         del total, n_nodes
+        if isinstance(self.alpha, str):
+            raise to_be_learned(self)
         return Recipe(self.cells, self.alpha)
 
     def __str__(self) -> str:

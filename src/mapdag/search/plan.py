@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, overload
 from mapdag.checks import is_one_of
 from mapdag.data import ReadingOptions, as_dataset, split_options
 from mapdag.errors import ParameterError, Setting
-from mapdag.objective import DEFAULT, parse, parse_all
+from mapdag.objective import DEFAULT, parse, parse_all, usual_values
 from mapdag.progress import OnProgress, shown
 from mapdag.public import public
 from mapdag.search.canonical.columns import canonical_order
@@ -23,6 +23,7 @@ from mapdag.search.climbing.search import climb_hills, walk_tabu
 from mapdag.search.constraints import Constraints, complete_start, make_rules
 from mapdag.search.exact.search import search_exactly
 from mapdag.search.frame.options import Options
+from mapdag.search.joint import search_jointly
 from mapdag.search.orders.search import search_orders
 from mapdag.wording import brief
 
@@ -142,7 +143,7 @@ class Plan:
     def check(self, names: Sequence[str], objectives: Sequence[Objective]) -> None:
         """Refuse constraints that contradict each other, the prior or the start, for tables with these columns."""
         for objective in objectives:
-            rules = make_rules(self.options.constraints, objective.prior, names)
+            rules = make_rules(self.options.constraints, usual_values(objective, len(names)).prior, names)
             complete_start(self.options.start, rules, names)
 
     def run(self, data: Dataset, goals: Sequence[Goal], *, checked: bool = False) -> tuple[Result, ...]:
@@ -161,9 +162,13 @@ class Plan:
         if not checked:  # here, so that what is wrong is said in the order of the table
             self.check(names, objectives)
         data, alike = self.arrange(data)
-        scores, results = options.make_cache(data, objectives), []
+        search, results = SEARCHES[self.search], []
+        scores = options.make_cache(data, [each for each in objectives if not each.is_auto])
         for objective in objectives:
-            results.append(SEARCHES[self.search](objective, scores, options, **self.special))
+            if objective.is_auto:
+                results.append(search_jointly(objective, data, options, search, self.special))
+            else:
+                results.append(search(objective, scores, options, **self.special))
             if results[-1].stopped == "interrupted":
                 done = threading.Event()
                 done.set()

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from mapdag.data import Dataset
     from mapdag.graphs import CPDAG, DAG
     from mapdag.networks import CPT, BayesianNetwork
+    from mapdag.objective import Hyperparameters
     from mapdag.search.cache import FamilyCache
     from mapdag.search.frame.certificate import Certificate
     from mapdag.search.frame.watch import Watch
@@ -95,6 +96,8 @@ class Result(Drawable, Tabular):
         How far the best possible graph can be, where that was asked for.
     device : str
         Who counted the rows: "cpu", or the name of a GPU.
+    learned : Hyperparameters, optional
+        How alpha, and c or beta, were learned, where the objective left that to the data.
     """
 
     dag: DAG
@@ -110,6 +113,7 @@ class Result(Drawable, Tabular):
     alike: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
     certificate: Certificate | None = field(default=None, repr=False)
     device: str = field(default="cpu", repr=False)
+    learned: Hyperparameters | None = field(default=None, repr=False)
 
     @classmethod
     def given(cls, graph: Any, data: Any, objective: str | Objective | Likelihood = DEFAULT) -> Result:

@@ -1,0 +1,275 @@
+"""Is learning alpha and c better than choosing them: distance to the truth and predictive loss, by objective.
+
+Samples of the study's ten networks, of all its sizes, with their columns shuffled, default search. `learned` is
+Support(3)+MU(c=auto)+BDs(alpha=auto). Others have alpha 1, 5 or 10 and c 1 or 2; Steck's alpha; BIC; or those of the six
+fixed choices that has the lowest loss in five-fold cross-validation. Predictive loss is that of 10,000 rows that nothing
+was learned from, per row, with alpha = 1 in all estimates of probabilities, and with the alpha of the objective.
+
+All cases take many hours of a core. What is done is kept in `results/learned_alpha_cases.jsonl`, so that they can be done
+in pieces, the cheapest first: BENCH_SECONDS is for how long, BENCH_PROCESSES on how many cores, BENCH_NETWORKS and
+BENCH_REPLICATES which; tables are made of what there is. Seconds are those of the processor, one thread.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import time
+import warnings
+from collections import defaultdict
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import cache
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any
+
+import numpy as np
+
+from harness.script import Script, Settings, progress
+from harness.tables import Table
+from harness.targets import Target
+
+NETWORKS = (
+    "child",
+    "insurance",
+    "water",
+    "alarm",
+    "hailfinder",
+    "hepar2",
+    "andes",
+    "pathfinder",
+    "pigs",
+    "diabetes",
+)
+SIZES = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0)  # rows for each parameter
+FIXED = {f"alpha={alpha}, c={c}": f"Support(3)+MU(c={c})+BDs({alpha})" for c in (1, 2) for alpha in (1, 5, 10)}
+GOALS = {
+    "learned": "Support(3)+MU(c=auto)+BDs(alpha=auto)",
+    **FIXED,
+    "BIC": "BIC",
+    "Steck": "Support(3)+U+BDeu(alpha_S)",
+    "cross-validated": "",
+}
+BASE = "alpha=1, c=1"
+STAGES = (("learned", BASE), tuple(goal for goal in FIXED if goal != BASE), ("BIC",), ("Steck", "cross-validated"))
+ROUNDS, FOLDS = 10, 5
+TEST_ROWS = 10_000
+KEPT = Path(__file__).parent / "results" / "learned_alpha_cases.jsonl"
+
+Case = tuple[str, float, int, str]  # network, size, replicate, goal
+
+
+@cache
+def truth(name: str) -> tuple[Any, Any]:
+    """Return a network and its test rows."""
+    import mapdag as md
+
+    network = md.network(name)
+    return network, network.sample(TEST_ROWS, seed=987_654)
+
+
+def sample(name: str, size: float, replicate: int) -> Any:
+    """Draw the rows of a case, columns shuffled."""
+    network, _ = truth(name)
+    n = max(math.floor(size * network.n_parameters + 0.5), 2)
+    key = [NETWORKS.index(name), round(10 * size), replicate]
+    seed = int(np.random.SeedSequence(key).generate_state(1)[0])
+    data = network.sample(n, seed=seed)
+    return data.select([data.names[i] for i in np.random.default_rng(key).permutation(data.n_columns)])
+
+
+def learn(data: Any, goal: str, replicate: int) -> Any:
+    """Learn under one of the goals."""
+    import mapdag as md
+    from mapdag.theory import find_alpha_star
+
+    if goal == "Steck":
+        found = {}
+
+        def at(alpha: float) -> Any:
+            found[alpha] = md.learn(data, f"Support(3)+U+BDeu({alpha!r})", threads=1)
+            return found[alpha].dag
+
+        path = find_alpha_star(data, at, max_rounds=ROUNDS)
+        return next(each for each in reversed(found.values()) if each.dag is path.dag)
+    if goal == "cross-validated":
+        goals = list(FIXED.values())
+        chosen = md.cross_validate(data, goals, folds=FOLDS, seed=replicate, threads=1).best
+        return md.learn(data, chosen, threads=1)
+    return md.learn(data, GOALS[goal], threads=1)
+
+
+def measured(case: Case) -> dict[str, Any]:
+    """Learn, and judge by the truth."""
+    import mapdag as md
+
+    warnings.simplefilter("ignore")
+    name, size, replicate, goal = case
+    network, test = truth(name)
+    data = sample(name, size, replicate)
+    began = time.process_time()
+    result = learn(data, goal, replicate)
+    seconds = time.process_time() - began
+    alpha = getattr(result.objective.likelihood, "alpha", 1.0)
+    losses = [-result.fit(alpha=each).log_likelihood(test) / TEST_ROWS for each in (1.0, alpha)]
+    return {
+        "shd": md.shd(result.dag, network.dag),
+        "loss": losses[0],
+        "own_loss": losses[1],
+        "arcs": result.dag.n_arcs,
+        "seconds": round(seconds, 3),
+        "objective": str(result.objective),
+        "rows": data.n_rows,
+    }
+
+
+def cost(case: Case) -> float:
+    """Guess how long a case takes, to begin with the cheapest."""
+    network, _ = truth(case[0])
+    rows = case[1] * network.n_parameters
+    times = 40 if case[3] == "cross-validated" else 10 if case[3] == "Steck" else 1
+    return times * len(network.dag.nodes) ** 2 * (rows + 2_000)
+
+
+def cases(settings: Settings) -> list[Case]:
+    """Return all cases in the order in which they are done."""
+    if settings.quick:
+        return [("child", 0.5, 1, goal) for goal in ("learned", BASE, "BIC")]
+    names = os.environ.get("BENCH_NETWORKS", ",".join(NETWORKS)).split(",")
+    replicates = range(1, int(os.environ.get("BENCH_REPLICATES", "5")) + 1)
+    stages = [
+        sorted(((name, size, r, goal) for name in names for size in SIZES for r in replicates for goal in goals), key=cost)
+        for goals in STAGES
+    ]
+    return [case for stage in stages for case in stage]
+
+
+def known() -> dict[Case, dict[str, Any]]:
+    """Return what was measured before."""
+    if not KEPT.exists():
+        return {}
+    lines = map(json.loads, KEPT.read_text(encoding="utf-8").splitlines())
+    return {tuple(line["case"]): line["found"] for line in lines}
+
+
+def measure_all(wanted: list[Case], *, keep: bool) -> dict[Case, dict[str, Any]]:
+    """Measure cases until the time is up; what was measured before is not measured again."""
+    found = known() if keep else {}
+    until = time.monotonic() + float(os.environ.get("BENCH_SECONDS", "inf"))
+    left = [case for case in wanted if case not in found]
+    workers = int(os.environ.get("BENCH_PROCESSES", os.cpu_count() or 1))
+    with ProcessPoolExecutor(workers) as pool:
+        running: dict[Any, Case] = {}
+        while left or running:
+            while left and len(running) < workers and time.monotonic() < until:
+                case = left.pop(0)
+                running[pool.submit(measured, case)] = case
+            if not running:
+                break
+            done = next(as_completed(running))
+            case = running.pop(done)
+            found[case] = done.result()
+            if keep:
+                with KEPT.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps({"case": case, "found": found[case]}) + "\n")
+    if left:
+        progress(f"{len(wanted) - len(left)} of {len(wanted)} cases are done")
+    return found
+
+
+def compare(found: dict[Case, dict[str, Any]], goal: str, base: str, figure: str) -> list[tuple[Any, ...]]:
+    """Return network, size, pairs, means and the paired difference with its standard error, for every cell."""
+    pairs: dict[tuple[str, float], list[tuple[float, float]]] = defaultdict(list)
+    for (name, size, replicate, which), figures in found.items():
+        other = found.get((name, size, replicate, base))
+        if which == goal and other is not None:
+            pairs[name, size].append((figures[figure], other[figure]))
+    rows = []
+    for name, size in sorted(pairs, key=lambda cell: (NETWORKS.index(cell[0]), cell[1])):
+        cell = pairs[name, size]
+        gaps = [a - b for a, b in cell]
+        error = stdev(gaps) / math.sqrt(len(gaps)) if len(gaps) > 1 else math.nan
+        rows.append((name, size, len(cell), fmean(a for a, _ in cell), fmean(b for _, b in cell), fmean(gaps), error))
+    return rows
+
+
+def cells(found: dict[Case, dict[str, Any]]) -> Table:
+    """Learned against alpha = c = 1, cell by cell."""
+    loss = {(row[0], row[1]): row for row in compare(found, "learned", BASE, "loss")}
+    own = {(row[0], row[1]): row for row in compare(found, "learned", BASE, "own_loss")}
+    rows = []
+    for name, size, n, mine, other, gap, error in compare(found, "learned", BASE, "shd"):
+        here = [figures for (a, b, _, goal), figures in found.items() if (a, b, goal) == (name, size, "learned")]
+        there = [figures for (a, b, _, goal), figures in found.items() if (a, b, goal) == (name, size, BASE)]
+        times = math.exp(fmean(math.log(a["seconds"] / b["seconds"]) for a, b in zip(here, there, strict=False)))
+        cell = name, size, here[0]["rows"], n, mine, other, gap, error
+        rows.append((*cell, loss[name, size][5], own[name, size][5], times))
+    heads = ("network", "n/p", "rows", "samples", "SHD, learned", f"SHD, {BASE}", "difference", "standard error")
+    more = ("loss", "loss with own alpha", "times the CPU time")
+    note = f"Differences are learned - ({BASE}), means over samples: below 0 is better."
+    return Table("Learned against alpha = 1, c = 1", (*heads, *more), tuple(rows), note)
+
+
+def against(found: dict[Case, dict[str, Any]]) -> Table:
+    """Learned against every other goal, over all cells that have both."""
+    from scipy.stats import wilcoxon
+
+    rows = []
+    for goal in GOALS:
+        shd = compare(found, "learned", goal, "shd")
+        if goal == "learned" or not shd:
+            continue
+        told: list[Any] = [goal, len(shd), fmean(row[3] for row in shd), fmean(row[4] for row in shd)]
+        for figure in ("shd", "loss", "own_loss"):
+            gaps = [row[5] for row in compare(found, "learned", goal, figure)]
+            better = sum(gap < 0 for gap in gaps)
+            p = float(wilcoxon(gaps).pvalue) if any(gaps) else 1.0
+            told += [f"{better} / {sum(gap > 0 for gap in gaps)}", p]
+        rows.append(tuple(told))
+    heads = ("goal", "cells", "SHD, learned", "SHD, goal")
+    more = [f"{each}{told}" for each in ("SHD", "loss", "own loss") for told in (": better / worse", ", p")]
+    note = "Cells (network and size) in which learned values are better and worse; Wilcoxon's signed-rank test over cells."
+    return Table("Learned against others", (*heads, *more), tuple(rows), note)
+
+
+def noise() -> Table:
+    """Arcs learned from the tables of noise of the support benchmark."""
+    import mapdag as md
+    from support import CASES, KINDS, MORE_CASES
+    from support import noise as draw
+
+    wanted = [(kind, *case) for kind in KINDS[:2] for case in (*CASES, *MORE_CASES)]
+    goals = (GOALS["learned"], FIXED[BASE], "BIC", "U+BDeu(1)")
+    rows = []
+    for kind, levels, n in wanted:
+        results = md.learn(draw(kind, levels, n, 10, 1), list(goals))
+        rows.append((kind, levels, n, getattr(results[0].objective.likelihood, "alpha", 1.0)))
+        rows[-1] += tuple(result.dag.n_arcs for result in results)
+    total = ("all", 0, 0, math.nan, *(sum(row[4 + i] for row in rows) for i in range(len(goals))))
+    heads = ("columns", "levels", "rows", "learned alpha", "learned", BASE, "BIC", "U+BDeu(1)")
+    return Table("Arcs in 22 tables of noise", heads, (*rows, total), "Ten independent columns; the truth is 0.")
+
+
+def measure(settings: Settings) -> tuple[list[Table], list[Target], Any]:
+    """Measure, compare, and say which targets are met."""
+    wanted = cases(settings)
+    found = measure_all(wanted, keep=not settings.quick)
+    shd, loss = (compare(found, "learned", BASE, figure) for figure in ("shd", "own_loss"))
+    same = compare(found, "learned", BASE, "loss")
+    worse = sum(row[5] > 2 * row[6] and row[5] > 0 for row in shd)
+    ratio = fmean(row[3] for row in shd) / fmean(row[4] for row in shd)
+    tables = [against(found), cells(found), noise()]
+    arcs = tables[-1].rows[-1][4]
+    targets = [
+        Target("mean SHD, relative to alpha = c = 1", "<=", 0.95, ratio, unit="graphs"),
+        Target("cells whose SHD is worse by more than two standard errors", "<=", 0, worse, unit="graphs"),
+        Target("share of cells with lower loss, own alpha", ">=", 0.8, fmean(row[5] < 0 for row in loss), unit="nats"),
+        Target("the same with alpha = 1 in the estimates", ">=", 0.8, fmean(row[5] < 0 for row in same), unit="nats"),
+        Target("arcs in 22 tables of noise", "<=", 4, arcs, unit="graphs"),
+    ]
+    return tables, targets, None
+
+
+if __name__ == "__main__":
+    Script("learned_alpha", "Learned alpha and c", __doc__ or "", measure).main()
