@@ -139,7 +139,9 @@ def cases(settings: Settings) -> list[Case]:
     names = os.environ.get("BENCH_NETWORKS", ",".join(NETWORKS)).split(",")
     replicates = range(1, int(os.environ.get("BENCH_REPLICATES", "5")) + 1)
     stages = [
-        sorted(((name, size, r, goal) for name in names for size in SIZES for r in replicates for goal in goals), key=cost)
+        sorted(
+            ((name, size, r, goal) for name in names for size in SIZES for r in replicates for goal in goals), key=cost
+        )
         for goals in STAGES
     ]
     return [case for stage in stages for case in stage]
@@ -229,7 +231,9 @@ def against(found: dict[Case, dict[str, Any]]) -> Table:
         rows.append(tuple(told))
     heads = ("goal", "cells", "SHD, learned", "SHD, goal")
     more = [f"{each}{told}" for each in ("SHD", "loss", "own loss") for told in (": better / worse", ", p")]
-    note = "Cells (network and size) in which learned values are better and worse; Wilcoxon's signed-rank test over cells."
+    note = (
+        "Cells (network and size) in which learned values are better and worse; Wilcoxon's signed-rank test over cells."
+    )
     return Table("Learned against others", (*heads, *more), tuple(rows), note)
 
 

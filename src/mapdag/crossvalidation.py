@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -132,8 +132,9 @@ def cross_validate(
     target: str | None = None,
     folds: int = 10,
     seed: int = 0,
-    alpha: float = 1.0,
+    alpha: float | None = None,
     em: bool = False,
+    relearn: bool = True,
     threads: int | None = None,
     cluster: Any = None,
     progress: OnCount | bool | None = None,
@@ -152,10 +153,13 @@ def cross_validate(
     folds : int
         Parts that the rows are dealt into at random; each is held out once.
     seed : int
-    alpha : float
-        Imaginary sample size of the parameters' estimates.
+    alpha : float, optional
+        Imaginary sample size of the parameters' estimates; unless given that of `Result.fit`.
     em : bool
         Learn by structural EM, for data with gaps. Held-out rows are judged by what is known of them in any case.
+    relearn : bool
+        Whether values of alpha, and of c or beta, that an objective leaves to the data are learned in each fold, from
+        the rows that are not held out; otherwise once, from the whole table, held-out rows included.
     threads : int, optional
         As many as there are cores unless given. Folds are done side by side; where there are fewer, they share them.
     cluster : optional
@@ -190,6 +194,9 @@ def cross_validate(
         plan.check(job.table.names, goals)
         for goal in goals if not em else ():
             check_gaps(job.table, goal.likelihood, Setting("em", True))
+        if not relearn:
+            goals = tuple(plan.concrete(goal, job.table) for goal in goals)
+            job = replace(job, learning=replace(job.learning, goals=goals))
         most = tables_that_fit(job.table)
         tasks = run_tasks(job, folds, what="fold", threads=threads, most=most, cluster=cluster)
         with closing(tasks) as held:
@@ -224,7 +231,7 @@ class _Learning:
 
     goals: tuple[Objective, ...]
     plan: Plan
-    alpha: float
+    alpha: float | None
     em: bool
 
     def results(self, rows: Dataset, lane: Lane) -> Sequence[Result]:
@@ -260,7 +267,8 @@ class _Folds:
         train, test = self._parts(number)
         found = []
         for result in learning.results(train, lane):
-            network = fit(result.dag, train, alpha=learning.alpha)
+            alpha = result.fit_alpha if learning.alpha is None else learning.alpha
+            network = fit(result.dag, train, alpha=alpha)
             metrics = None if self.target is None else evaluate(network, test, self.target)
             found.append(_Held(network.log_likelihood(test), result.dag.n_arcs, test.total, metrics))
         return found

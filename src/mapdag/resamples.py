@@ -161,6 +161,7 @@ def bootstrap(
     *,
     R: int = 200,  # noqa: N803 - the name every textbook uses
     em: bool = False,
+    relearn: bool = False,
     seed: int = 0,
     threads: int | None = None,
     cluster: Any = None,
@@ -177,6 +178,10 @@ def bootstrap(
         Number of resamples.
     em : bool
         Learn by structural EM, for data with gaps.
+    relearn : bool
+        Whether values of alpha, and of c or beta, that the objective leaves to the data are learned from each resample;
+        otherwise they are learned once, from the whole table. Resamples repeat rows, so that columns look more dependent
+        in them than they are, and alpha follows.
     seed : int
         Each resample has its own stream of random numbers: the result does not depend on who does it.
     threads : int, optional
@@ -212,6 +217,8 @@ def bootstrap(
         plan.check(table.names, [goal])
         if not em:
             check_gaps(table, goal.likelihood, Setting("em", True))
+        if not relearn:
+            goal = learn_by_em(plan, table, goal).objective if em and goal.is_auto else plan.concrete(goal, table)
         job = _Resamples(table, goal, plan, plan.options.seed, em)
         with closing(_grow(job, R, threads=threads, cluster=cluster)) as found:
             for strengths in found:

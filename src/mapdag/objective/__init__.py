@@ -1,6 +1,12 @@
 """Posterior scores: prior + likelihood, their notation, and the score of a whole graph. Search is unknown here."""
 
-from mapdag.objective.hyperparameters import Hyperparameters, find_hyperparameters, usual_values
+from mapdag.objective.hyperparameters import (
+    USUAL_ALPHA,
+    Hyperparameters,
+    concrete,
+    find_hyperparameters,
+    usual_values,
+)
 from mapdag.objective.notation import DEFAULT, LIKELIHOODS, PRIORS, Goal, parse, parse_all
 from mapdag.objective.scoring import Score, align, score
 from mapdag.objective.support import USUAL, ThinFamily, most_configurations, thin_families, thin_sentence
@@ -10,11 +16,13 @@ __all__ = [
     "LIKELIHOODS",
     "PRIORS",
     "USUAL",
+    "USUAL_ALPHA",
     "Goal",
     "Hyperparameters",
     "Score",
     "ThinFamily",
     "align",
+    "concrete",
     "find_hyperparameters",
     "most_configurations",
     "parse",

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mapdag.contracts import Objective
+from mapdag.contracts import AUTO, Objective
 from mapdag.counts import Request
 from mapdag.families import FamilyScores
 
@@ -78,14 +78,38 @@ class Hyperparameters:
         likelihood = self.objective.likelihood
         return float(getattr(likelihood, "alpha", math.nan)) if self.asked.likelihood.is_auto else None
 
+    @property
+    def is_flat(self) -> bool:
+        """Whether alpha was to be learned, but the log-likelihood changes by less than a nat with it."""
+        rises = [score - log_alpha_prior(alpha) for alpha, score in self.profile]
+        return bool(rises) and max(rises) - min(rises) < 1.0
+
+    @property
+    def values(self) -> str:
+        """The learned values, as text: "c = 1.2 and alpha = 5"."""
+        asked, found = (tuple(getattr(each.prior, "parts", (each.prior,))) for each in (self.asked, self.objective))
+        pairs = [*zip(asked, found, strict=True), (self.asked.likelihood, self.objective.likelihood)]
+        told = [
+            f"{name} = {getattr(after, name):g}"
+            for before, after in pairs
+            for name, value in vars(before).items()
+            if isinstance(value, str) and value == AUTO
+        ]
+        return " and ".join(told)
+
     def __str__(self) -> str:
-        return f"learned with the graph: {self.objective} (joint score {self.score:.4f})"
+        return f"{self.values} learned with the graph: joint score {self.score:.4f} = score + log hyperprior"
 
 
 def usual_values(objective: Objective, n_nodes: int, alpha: float = USUAL_ALPHA) -> Objective:
     """Return an objective with an alpha, and one arc for each node, wherever these are to be learned."""
     prior, _ = objective.prior.most_probable(min(n_nodes, math.comb(n_nodes, 2)), n_nodes)
     return Objective(prior, objective.likelihood.with_alpha(alpha))
+
+
+def concrete(objective: Objective, dag: DAG, data: Dataset) -> Objective:
+    """Return an objective with its most probable alpha, and c or beta, given a graph; itself if all are given."""
+    return find_hyperparameters(dag, data, objective).objective if objective.is_auto else objective
 
 
 def find_hyperparameters(

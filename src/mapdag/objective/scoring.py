@@ -11,6 +11,7 @@ from mapdag.data import ReadingOptions, as_dataset
 from mapdag.errors import GraphError
 from mapdag.families import FamilyScores
 from mapdag.graphs.dag import check_dag
+from mapdag.objective.hyperparameters import concrete
 from mapdag.objective.notation import DEFAULT, parse_all
 from mapdag.objective.support import thin_families
 from mapdag.public import public
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self, Unpack
 
+    from mapdag.contracts import Objective
     from mapdag.data import Dataset
     from mapdag.graphs import DAG
     from mapdag.objective.notation import Goal
@@ -34,13 +36,17 @@ class Score(float):
         Their sum is the score. The log prior is minus infinity where `MaxParents` or `Support` rules the graph out.
     by_node : mapping of str to float
         Log-likelihood of each node's family.
+    objective : Objective, optional
+        The objective that it is a score under: with the values of alpha, and of c or beta, that are the most probable
+        ones for the graph where these were left to the data.
     """
 
     log_prior: float
     log_likelihood: float
     by_node: Mapping[str, float]
+    objective: Objective | None
 
-    def __new__(cls, log_prior: float, by_node: Mapping[str, float]) -> Self:
+    def __new__(cls, log_prior: float, by_node: Mapping[str, float], objective: Objective | None = None) -> Self:
         """Add up the families, then the prior."""
         likelihood = math.fsum(by_node.values())
         self = super().__new__(cls, log_prior + likelihood)
@@ -49,10 +55,11 @@ class Score(float):
             likelihood,
             MappingProxyType(dict(by_node)),
         )
+        self.objective = objective
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Score, (self.log_prior, dict(self.by_node))
+        return Score, (self.log_prior, dict(self.by_node), self.objective)
 
 
 @overload
@@ -72,7 +79,8 @@ def score(
     data : Dataset, or anything that `mapdag.read` takes
     objective : Objective, Likelihood, str, or a sequence of them
         Such as ``MU(c=1) + BDs(alpha=1)`` or the same as a text; a likelihood alone means the uniform prior. Several
-        objectives take one pass over the data and give a tuple of scores.
+        objectives take one pass over the data and give a tuple of scores. Where alpha, c or beta is "auto", it has its
+        most probable value given the graph.
     **reading
         How to read the table, as in `mapdag.read`.
 
@@ -88,6 +96,7 @@ def score(
     goals, several = parse_all(objective)
     table = as_dataset(data, **reading)
     align(dag, table)
+    goals = tuple(concrete(goal, dag, table) for goal in goals)
     likelihoods = list(dict.fromkeys(goal.likelihood for goal in goals))
     families = FamilyScores(table, likelihoods)
     index = {name: i for i, name in enumerate(table.names)}
@@ -98,7 +107,7 @@ def score(
         support = goal.prior.support
         is_thin = support is not None and bool(thin_families(dag, table, support))
         log_prior = -math.inf if is_thin else goal.prior.log_prior(dag)
-        found.append(Score(log_prior, {node: float(each[which]) for node, each in by_node.items()}))
+        found.append(Score(log_prior, {node: float(each[which]) for node, each in by_node.items()}, goal))
     return tuple(found) if several else found[0]
 
 

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from mapdag.resamples import Bootstrap
     from mapdag.search import Result
 
-ALPHA = 1.0  # imaginary sample size of the probabilities shown, as in `Result.fit`
 _HALF = 0.5
 
 

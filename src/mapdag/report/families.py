@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mapdag.report.facts import ALPHA
+from mapdag.objective import USUAL_ALPHA
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -63,7 +63,11 @@ class FamilyTable:
 
 
 def family_tables(
-    known: Sequence[FamilyFacts], network: BayesianNetwork | None = None, *, most: int = MOST_CELLS
+    known: Sequence[FamilyFacts],
+    network: BayesianNetwork | None = None,
+    *,
+    alpha: float = USUAL_ALPHA,
+    most: int = MOST_CELLS,
 ) -> list[FamilyTable]:
     """Write the tables of all families, as much of each as a page of `most` cells has room for.
 
@@ -72,10 +76,12 @@ def family_tables(
     known : sequence of FamilyFacts
     network : BayesianNetwork, optional
         Whose probabilities to write, instead of those that the counts say.
+    alpha : float
+        Imaginary sample size of those that the counts say.
     """
     limit = _share([len(family.table.counts) for family in known], most)
     room = network is not None and sum(table.size for table in network.cpts.values()) <= most
-    return [_family_table(family, limit, network, whole=room) for family in known]
+    return [_family_table(family, limit, network, alpha, whole=room) for family in known]
 
 
 def is_whole(tables: Sequence[FamilyTable]) -> bool:
@@ -93,7 +99,9 @@ def shown_levels(known: Sequence[FamilyFacts], most: int = MOST_LABELS) -> list[
     return shown
 
 
-def _family_table(family: FamilyFacts, limit: int, network: BayesianNetwork | None, *, whole: bool) -> FamilyTable:
+def _family_table(
+    family: FamilyFacts, limit: int, network: BayesianNetwork | None, alpha: float, *, whole: bool
+) -> FamilyTable:
     table = family.table
     often = np.argsort(-table.n_ij, kind="stable")
     sizes = np.diff(table.offsets)[often]
@@ -112,7 +120,7 @@ def _family_table(family: FamilyFacts, limit: int, network: BayesianNetwork | No
         levels=table.levels[cells].tolist(),
         counts=[int(n) if n == int(n) else n for n in table.counts[cells].tolist()],
         hidden=table.q_obs - kept,
-        imaginary=ALPHA / table.q if table.q < _BEYOND else 0.0,
+        imaginary=alpha / table.q if table.q < _BEYOND else 0.0,
         chances=chances,
         dense=whole,
     )

@@ -10,7 +10,7 @@ from mapdag.errors import ParameterError
 from mapdag.objective import thin_sentence
 from mapdag.plots.graphs import draw
 from mapdag.report.charts import line_chart
-from mapdag.report.facts import ALPHA, ArcFacts, arcs, families
+from mapdag.report.facts import ArcFacts, arcs, families
 from mapdag.report.families import family_tables, is_whole
 from mapdag.report.gaps import gaps_section
 from mapdag.report.html import Content, Html, join, tag
@@ -89,13 +89,13 @@ def result_page(
     title: str | None = None,
 ) -> str:
     """Return the page that `write_result` writes."""
-    estimated = _ESTIMATED if network is None else _GIVEN
+    estimated = (_ESTIMATED if network is None else _GIVEN).format(alpha=result.fit_alpha)
     if network is None and result.data.has_gaps:
-        network, estimated = result.fit(), _BY_EM
+        network, estimated = result.fit(), _BY_EM.format(alpha=result.fit_alpha)
     if network is not None:
         network = _matching(network, result)
     known, joined = families(result), arcs(result, bootstrap)
-    tables = family_tables(known, network)
+    tables = family_tables(known, network, alpha=result.fit_alpha)
     plan = make_plan(result, known, network, whole=is_whole(tables))
     moves = [replace(move, delta=round(move.delta, 4), score=round(move.score, 4)) for move in result.trace]
     sections = [
@@ -103,6 +103,7 @@ def result_page(
         Section("whatif", "What if", what_if(plan), "What if"),
         Section("arcs", "Arcs", _arcs(result, joined, bootstrap), "Arcs"),
         *([] if _is_given(result) else [Section("trace", "How the score rose", _trace(result), "Score trace")]),
+        *_profile(result),
         Section("data", "Data and families", data_section(result.data, known), "Data"),
         *gaps_section(result),
         how_it_was_made(command, [*_details(result, bootstrap), ("probabilities", estimated)]),
@@ -255,8 +256,31 @@ def _trace(result: Result) -> Content:
     return picture(chart, [told, ". ", tag("span", id="move", aria_live="polite")])
 
 
-_ESTIMATED = f"estimated from the data, with an imaginary sample size of {ALPHA:g}"
-_BY_EM = f"estimated by EM, with an imaginary sample size of {ALPHA:g}"
+def _profile(result: Result) -> list[Section]:
+    """Show how the joint score of the graph depends on alpha, where alpha was learned."""
+    learned = result.learned
+    if learned is None or not learned.profile:
+        return []
+    best = max(score for _, score in learned.profile)
+    near = [(alpha, score) for alpha, score in learned.profile if score > best - _PROFILE_DEPTH] or learned.profile
+    told = (
+        f"Joint score of this graph by alpha; {learned.values} are the values of the objective. They are learned with the "
+        "graph: other graphs have other profiles."
+    )
+    chart = line_chart(
+        [score for _, score in near],
+        x=[alpha for alpha, _ in near],
+        mark=learned.alpha,
+        x_title="alpha",
+        y_title="joint score",
+        label="Joint score by alpha",
+    )
+    return [Section("alpha", "Which alpha", picture(chart, [told]), "Alpha")]
+
+
+_PROFILE_DEPTH = 100.0  # nats below the maximum that are drawn
+_ESTIMATED = "estimated from the data, with an imaginary sample size of {alpha:g}"
+_BY_EM = "estimated by EM, with an imaginary sample size of {alpha:g}"
 _GIVEN = "those of a network that was given"
 
 
@@ -264,6 +288,7 @@ def _details(result: Result, bootstrap: Bootstrap | None) -> list[tuple[str, Con
     data = result.data
     details: list[tuple[str, Content]] = [
         ("objective", tag("code", str(result.objective))),
+        *([("learned", f"{result.learned.values}; asked for {result.learned.asked}")] if result.learned else []),
         ("data", f"{_rows(data)}, {plural(data.n_columns, 'column')}"),
     ]
     if not _is_given(result):

@@ -12,11 +12,13 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from mapdag.notices import warn
 from mapdag.objective import find_hyperparameters, usual_values
 from mapdag.search.climbing.moves import tie
 from mapdag.search.climbing.search import climb_hills, walk_tabu
 from mapdag.search.frame.watch import EarlyEnd, Watch
 from mapdag.search.orders.search import search_orders
+from mapdag.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -136,6 +138,11 @@ class _Joint:
         """Return the best graph, scored under its own values."""
         assert self.best is not None
         assert self.values is not None
+        if self.values.is_flat:
+            warn(
+                f"the {plural(self.data.n_rows, 'row')} say next to nothing about alpha: it has the most probable value "
+                "of its prior distribution"
+            )
         return replace(
             self.best,
             objective=self.values.objective,

@@ -146,6 +146,15 @@ class Plan:
             rules = make_rules(self.options.constraints, usual_values(objective, len(names)).prior, names)
             complete_start(self.options.start, rules, names)
 
+    def concrete(self, goal: Objective, data: Dataset) -> Objective:
+        """Return an objective with the values of alpha, and of c or beta, that the default search learns.
+
+        Itself if nothing is to be learned.
+        """
+        if not goal.is_auto:
+            return goal
+        return replace(self, search="orders", special={}).run(data, [goal])[0].objective
+
     def run(self, data: Dataset, goals: Sequence[Goal], *, checked: bool = False) -> tuple[Result, ...]:
         """Learn under each objective, sharing one cache of family scores; after Ctrl-C the rest is not begun.
 
@@ -214,7 +223,9 @@ def learn(
     data : Dataset, or anything that `mapdag.read` takes
     objective : Objective, Likelihood, str, or a sequence of them
         What to maximise: prior + likelihood, ``Support() + MU(c=1) + BDs(alpha=1)`` unless given. Several objectives
-        share one cache of family scores and give a tuple of results.
+        share one cache of family scores and give a tuple of results. ``BDs(alpha="auto")``, ``BDeu(alpha="auto")``,
+        ``MU(c="auto")`` and ``MU(beta="auto")`` leave a value to the data: it is learned together with the graph, and
+        the objective of the result has it.
     search : {"orders", "hc", "tabu", "exact", "certified"}
         Search over orders of the nodes, which gives the best graphs; hill climbing, which is the fastest; tabu search;
         the best of all graphs (some twenty nodes; see `docs/search.md`); or the best graph with a bound on all others

@@ -61,7 +61,7 @@ def compile_kernels() -> None:
     from mapdag.counts.rows import number_rows, sort_rows
     from mapdag.data import Dataset
     from mapdag.graphs import DAG
-    from mapdag.objective import DEFAULT
+    from mapdag.objective import DEFAULT, usual_values
     from mapdag.search.cache import store
     from mapdag.search.climbing import climb
     from mapdag.search.climbing.state import GraphState
@@ -85,8 +85,9 @@ def compile_kernels() -> None:
     for module in (kernels, store, trees):
         module.address_of = note  # type: ignore[attr-defined]  # no kernel is compiled before its turn
     data = Dataset.from_codes(np.eye(6, dtype=np.int64))
-    cache = Options(threads=1).make_cache(data, [DEFAULT])
-    state, orders = GraphState(DAG(data.names), DEFAULT, cache), Basis(DEFAULT, cache).state(range(6))
+    usual = usual_values(DEFAULT, data.n_columns)
+    cache = Options(threads=1).make_cache(data, [usual])
+    state, orders = GraphState(DAG(data.names), usual, cache), Basis(usual, cache).state(range(6))
     rows, nodes = state.problem.inputs.rows, np.empty(1, dtype=np.int64)
     compile_for(number_rows, rows.codes, nodes, rows.cards)
     compile_for(sort_rows, np.empty(1, dtype=np.uint32), 1)

@@ -51,8 +51,8 @@ class StructureLearner(TakesTables):
         Groups of nodes in temporal order.
     max_parents, max_iter, time_limit : optional
         Limits, as in `mapdag.learn`.
-    alpha : float
-        Imaginary sample size of the parameters, for `network_` and `score`.
+    alpha : float, optional
+        Imaginary sample size of the parameters, for `network_` and `score`; that of `Result.fit` unless given.
     random_state : int
         Seed of whatever is random.
     n_jobs : int, optional
@@ -98,7 +98,7 @@ class StructureLearner(TakesTables):
         max_parents: int | None = None,
         max_iter: int | None = None,
         time_limit: float | None = None,
-        alpha: float = 1.0,
+        alpha: float | None = None,
         random_state: int = 0,
         n_jobs: int | None = None,
     ) -> None:
@@ -147,9 +147,10 @@ class StructureLearner(TakesTables):
     def network_(self) -> BayesianNetwork:
         """The graph with the posterior means of its parameters."""
         check_is_fitted(self)
+        alpha = self.result_.fit_alpha if self.alpha is None else self.alpha
         if isinstance(self.result_, EMResult):
-            return fit(self.dag_, self.result_.incomplete, alpha=self.alpha)
-        return self.result_.fit(alpha=self.alpha)
+            return fit(self.dag_, self.result_.incomplete, alpha=alpha)
+        return self.result_.fit(alpha=alpha)
 
     def score(self, X: Any, y: Any = None) -> float:  # noqa: N803
         """Return the average log-likelihood of rows under the fitted network, for cross-validation and grid searches.

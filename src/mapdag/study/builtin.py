@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mapdag.objective import DEFAULT
 from mapdag.study.design import Arm, Design, Search
 
 
@@ -31,7 +30,7 @@ def paper(*, seed: int = 1) -> Design:
         arms=(
             Arm("file", climbing),
             Arm("shuffled", climbing),
-            Arm("shuffled", Search.make("default"), (*some, "U+BIC", str(DEFAULT))),
+            Arm("shuffled", Search.make("default"), (*some, "U+BIC", "Support(3)+MU(c=1)+BDs(1)")),
         ),
         seed=seed,
     )

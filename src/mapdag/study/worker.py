@@ -132,6 +132,7 @@ class _Learned:
 
 def _learn_all(task: Task, table: Dataset, work: Work, means: Means) -> Iterator[tuple[Cell, _Learned | Failure]]:
     plain = [at(goal, 1) for _, goals in task.work for goal in goals if not is_optimised(goal)]
+    plain = [each for each in plain if not each.is_auto]
     caches: dict[tuple[str, ...], FamilyCache] = {}
     results: dict[tuple[str, str], Result] = {}
     # The shared caches first, for all searches; they can go when the alphas that need their own are learned.
@@ -141,15 +142,19 @@ def _learn_all(task: Task, table: Dataset, work: Work, means: Means) -> Iterator
             cell = task.cell(search, goal)
             try:
                 began = time.perf_counter()
-                if cache is None:
-                    cache = _shared(caches, plan_for(search, means), table, plain)
-                result = _search(at(goal, 1), cache, plan_for(search, means))
+                plan, objective = plan_for(search, means), at(goal, 1)
+                if objective.is_auto:
+                    (result,) = plan.run(table, [objective])
+                else:
+                    cache = cache or _shared(caches, plan, table, plain)
+                    result = _search(objective, cache, plan)
                 seconds = time.perf_counter() - began
             except MapdagError as error:
                 yield cell, Failure(cell, str(error))
                 continue
             results[search.label, str(result.objective)] = result
-            yield cell, _Learned(result, result.families, seconds)
+            alpha = None if result.learned is None else result.learned.alpha
+            yield cell, _Learned(result, result.families, seconds, alpha)
     work.families = sum(each.families for each in caches.values())
     del cache
     caches.clear()

@@ -13,7 +13,7 @@ from mapdag.data import Dataset, ReadingOptions, as_dataset
 from mapdag.errors import ParameterError
 from mapdag.graphs import DAG
 from mapdag.graphs.dag import check_dag
-from mapdag.objective import DEFAULT, USUAL, ThinFamily, most_configurations, parse
+from mapdag.objective import DEFAULT, USUAL, ThinFamily, concrete, most_configurations, parse
 from mapdag.priors import MU
 from mapdag.public import public
 from mapdag.scores import BDeu, BDs
@@ -177,6 +177,7 @@ def diagnose(
     objective = parse(getattr(graph, "objective", DEFAULT) if objective is None else objective)
     table = _table(graph, data, reading)
     count = family_counter(dag, table)
+    objective = concrete(objective, dag, table)
     own = getattr(objective.likelihood, "alpha", None)
     given = 1.0 if alpha is None else check_positive("alpha", alpha)
     used = given if own is None else check_positive("alpha", own)

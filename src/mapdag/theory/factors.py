@@ -10,7 +10,7 @@ from mapdag.checks import check_positive
 from mapdag.data import ReadingOptions, as_dataset
 from mapdag.errors import ParameterError
 from mapdag.families import FamilyScores
-from mapdag.objective import DEFAULT, align, parse
+from mapdag.objective import DEFAULT, align, concrete, parse
 from mapdag.public import public
 from mapdag.scores import BDeu, BDs
 from mapdag.theory.alphas import of_pair
@@ -45,12 +45,14 @@ def log_bayes_factor(
     start, end : str
         Ends of the arc.
     objective : Objective, Likelihood or str
-        With the uniform prior this is the log Bayes factor.
+        With the uniform prior this is the log Bayes factor. Values that are left to the data are those of `dag`.
     **reading
         How to read the table, as in `mapdag.read`.
     """
     with_arc = dag if dag.has_arc(start, end) else dag.with_arc(start, end)
-    return log_arc_odds(with_arc, as_dataset(data, **reading), parse(objective), [(start, end)])[start, end]
+    table = as_dataset(data, **reading)
+    align(dag, table)
+    return log_arc_odds(with_arc, table, concrete(parse(objective), dag, table), [(start, end)])[start, end]
 
 
 def log_arc_odds(

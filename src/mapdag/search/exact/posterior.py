@@ -108,7 +108,8 @@ def arc_posteriors(
     Parameters
     ----------
     data, objective
-        As in `mapdag.learn`; the prior must be a sum over arcs.
+        As in `mapdag.learn`; the prior must be a sum over arcs. What is left to the data is learned first, by the default
+        search, and then taken as given.
     over : {"orders", "dags"}
         Sum over all orders of the nodes and all graphs that go with each (Koivisto and Sood 2004), for as many nodes as
         exact search takes. Then the prior of a graph is that of the objective *times the number of orders that go with
@@ -130,8 +131,8 @@ def arc_posteriors(
         raise ParameterError(f"over must be 'orders' or 'dags', got {brief(over)}")
     reading, searching = split_options(options)
     plan = Plan.make(**searching, search="exact")
-    goal = parse(objective)
     table = as_dataset(data, **reading)
+    goal = plan.concrete(parse(objective), table)
     if over == "dags" and table.n_columns > _MOST_DAGS:
         raise CapacityError(f"over='dags' takes at most {_MOST_DAGS} nodes, got {table.n_columns}; use over='orders'")
     try:

@@ -33,7 +33,8 @@ def best_dags(
     Parameters
     ----------
     data, objective
-        As in `mapdag.learn`; the prior must be a sum over arcs.
+        As in `mapdag.learn`; the prior must be a sum over arcs. What is left to the data is learned first, by the default
+        search, and then taken as given.
     k : int
         How many.
     **options
@@ -50,8 +51,8 @@ def best_dags(
     k = check_whole("k", k, least=1)
     reading, searching = split_options(options)
     plan = Plan.make(**searching, search="exact")
-    goal = parse(objective)
     table = as_dataset(data, **reading)
+    goal = plan.concrete(parse(objective), table)
     arranged, alike = plan.arrange(table)
     results: list[Result] = []
     with plan.begun() as settings:

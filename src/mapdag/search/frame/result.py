@@ -13,7 +13,17 @@ from mapdag.data import as_dataset
 from mapdag.graphs import meek_closure
 from mapdag.graphs.dag import check_dag
 from mapdag.graphs.drawable import Drawable
-from mapdag.objective import DEFAULT, USUAL, ThinFamily, parse, score, thin_families, thin_sentence
+from mapdag.objective import (
+    DEFAULT,
+    USUAL,
+    USUAL_ALPHA,
+    ThinFamily,
+    find_hyperparameters,
+    parse,
+    score,
+    thin_families,
+    thin_sentence,
+)
 from mapdag.tables import Column, Table, Tabular
 from mapdag.wording import named, plural
 
@@ -137,10 +147,12 @@ class Result(Drawable, Tabular):
         """
         dag = check_dag("graph", getattr(graph, "dag", graph))
         table, goal = as_dataset(data).select(dag.nodes), parse(objective)
-        value = score(dag, table, goal)
+        learned = find_hyperparameters(dag, table, goal) if goal.is_auto else None
+        value = score(dag, table, goal if learned is None else learned.objective)
         return cls(
             dag=dag,
-            objective=goal,
+            objective=goal if learned is None else learned.objective,
+            learned=learned,
             log_prior=value.log_prior,
             log_likelihood=value.log_likelihood,
             trace=(),
@@ -191,11 +203,20 @@ class Result(Drawable, Tabular):
         support = self.objective.prior.support
         return thin_families(self.dag, self.data, USUAL if support is None else support)
 
+    @property
+    def fit_alpha(self) -> float:
+        """Imaginary sample size with which `fit` estimates probabilities: the learned alpha, else 1."""
+        alpha = None if self.learned is None else self.learned.alpha
+        return USUAL_ALPHA if alpha is None else alpha
+
     def fit(self, **options: Any) -> BayesianNetwork:
-        """Estimate the parameters of the graph from the data it was learned from; options as in `mapdag.fit`."""
+        """Estimate the parameters of the graph from the data it was learned from; options as in `mapdag.fit`.
+
+        With the learned `alpha`, where the objective left it to the data, else with 1, unless given.
+        """
         from mapdag.networks import fit
 
-        return fit(self.dag, self.data, **options)
+        return fit(self.dag, self.data, **{"alpha": self.fit_alpha, **options})
 
     def effect(self, cause: str, effect: str, **options: Any) -> CPT:
         """Return the distribution of a node after each intervention on another one, if the graph decides it.
@@ -274,12 +295,17 @@ class Result(Drawable, Tabular):
                 f"{self.objective}: {self.score:.4f} = {self.log_prior:.4f} (prior) + {self.log_likelihood:.4f}",
                 f"{plural(len(self.dag.nodes), 'node')}, {plural(self.dag.n_arcs, 'arc')}{self._directions()}",
                 self._ending(),
-                *([str(self.certificate)] if self.certificate else []),
+                *([str(self.learned)] if self.learned else []),
+                *([str(self.certificate) + self._given_values()] if self.certificate else []),
                 *([thin_sentence(self.thin, self.objective)] if self.thin else []),
                 *(f"the data cannot tell apart: {named(group, _NAMED)}" for group in self.alike[:_NAMED]),
                 *([f"... and {len(self.alike) - _NAMED:,} more such groups"] if len(self.alike) > _NAMED else []),
             ]
         )
+
+    def _given_values(self) -> str:
+        """Say what a proof takes for granted."""
+        return f", given {self.learned.values}" if self.learned else ""
 
     def _directions(self) -> str:
         """Say which directions the data tell, where there are arcs."""
