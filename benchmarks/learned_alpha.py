@@ -1,13 +1,13 @@
 """Is learning alpha and c better than choosing them: distance to the truth and predictive loss, by objective.
 
 Samples of the study's ten networks, of all its sizes, with their columns shuffled, default search. `learned` is
-Support(3)+MU(c=auto)+BDs(alpha=auto). Others have alpha 1, 5 or 10 and c 1 or 2; Steck's alpha; BIC; or those of the six
-fixed choices that has the lowest loss in five-fold cross-validation. Predictive loss is that of 10,000 rows that nothing
-was learned from, per row, with alpha = 1 in all estimates of probabilities, and with the alpha of the objective.
+Support(3)+MU(c=auto)+BDs(alpha=auto). The others have alpha 1, 5 or 10 and c 1 or 2; Steck's alpha; BIC; or the one of
+the six fixed choices with the lowest loss in five-fold cross-validation. Predictive loss is the log loss of 10,000 new
+rows, per row, with alpha = 1 in all estimates of probabilities, and with the alpha of the objective.
 
-All cases take many hours of a core. What is done is kept in `results/learned_alpha_cases.jsonl`, so that they can be done
-in pieces, the cheapest first: BENCH_SECONDS is for how long, BENCH_PROCESSES on how many cores, BENCH_NETWORKS and
-BENCH_REPLICATES which; tables are made of what there is. Seconds are those of the processor, one thread.
+All cases take many hours of a core. Results are kept in `results/learned_alpha_cases.jsonl`, so that the benchmark can
+be run in pieces, the cheapest cases first: BENCH_SECONDS limits the time, BENCH_PROCESSES the cores, BENCH_NETWORKS
+and BENCH_REPLICATES the cases; the tables show what there is. Seconds are CPU seconds of one thread.
 """
 
 from __future__ import annotations

@@ -88,12 +88,6 @@ def test_c_beyond_the_graph_is_an_error_with_the_limit():
         md.MU(c=2).beta_for(5)
 
 
-@pytest.mark.parametrize("c", [0.5, 5, 40])
-def test_unusual_c_warns(c):
-    with pytest.warns(MapdagWarning, match=r"outside \[1, 5\)"):
-        md.MU(c=c)
-
-
 @pytest.mark.parametrize("beta", [0, 1, -0.1, 1.5, math.nan, "x"])
 def test_beta_must_be_a_probability(beta):
     for make in (md.MU, md.VSP):

@@ -158,8 +158,8 @@ def cross_validate(
     em : bool
         Learn by structural EM, for data with gaps. Held-out rows are judged by what is known of them in any case.
     relearn : bool
-        Whether values of alpha, and of c or beta, that an objective leaves to the data are learned in each fold, from
-        the rows that are not held out; otherwise once, from the whole table, held-out rows included.
+        Whether "auto" values of alpha, and of c or beta, are learned in each fold, from the rows that are not held
+        out; otherwise they are learned once, from the whole table, held-out rows included.
     threads : int, optional
         As many as there are cores unless given. Folds are done side by side; where there are fewer, they share them.
     cluster : optional

@@ -179,9 +179,8 @@ def bootstrap(
     em : bool
         Learn by structural EM, for data with gaps.
     relearn : bool
-        Whether values of alpha, and of c or beta, that the objective leaves to the data are learned from each resample;
-        otherwise they are learned once, from the whole table. Resamples repeat rows, so that columns look more dependent
-        in them than they are, and alpha follows.
+        Whether "auto" values of alpha, and of c or beta, are learned from each resample; otherwise they are learned
+        once, from the whole table. Resamples repeat rows, so that columns look more dependent in them than they are.
     seed : int
         Each resample has its own stream of random numbers: the result does not depend on who does it.
     threads : int, optional

@@ -4,8 +4,8 @@ What is maximised over a graph G and its hyperparameters is the joint score
 
     log P(D | G, alpha) + log P(G | beta) + log p(alpha) + log p(beta).
 
-For a given graph, beta follows from the number of arcs (`Prior.most_probable`), and alpha is found here, from the counts
-of the graph's families alone. `mapdag.search.joint` looks for the graph.
+For a given graph, beta follows from the number of arcs (`Prior.most_probable`), and alpha is found here, from the
+counts of the graph's families alone. `mapdag.search.joint` searches for the graph.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class Hyperparameters:
 
     @property
     def values(self) -> str:
-        """The learned values, as text: "c = 1.2 and alpha = 5"."""
+        """The learned values as text, such as ``c = 1.2 and alpha = 5``."""
         asked, found = (tuple(getattr(each.prior, "parts", (each.prior,))) for each in (self.asked, self.objective))
         pairs = [*zip(asked, found, strict=True), (self.asked.likelihood, self.objective.likelihood)]
         told = [
@@ -101,9 +101,11 @@ class Hyperparameters:
         return f"{self.values} learned with the graph: joint score {self.score:.4f} = score + log hyperprior"
 
 
-def usual_values(objective: Objective, n_nodes: int, alpha: float = USUAL_ALPHA) -> Objective:
-    """Return an objective with an alpha, and one arc for each node, wherever these are to be learned."""
-    prior, _ = objective.prior.most_probable(min(n_nodes, math.comb(n_nodes, 2)), n_nodes)
+def usual_values(
+    objective: Objective, n_nodes: int, alpha: float = USUAL_ALPHA, *, arcs_per_node: int = 1
+) -> Objective:
+    """Return an objective with an alpha, and the beta of so many arcs per node, wherever these are to be learned."""
+    prior, _ = objective.prior.most_probable(min(arcs_per_node * n_nodes, math.comb(n_nodes, 2)), n_nodes)
     return Objective(prior, objective.likelihood.with_alpha(alpha))
 
 

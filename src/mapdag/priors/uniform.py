@@ -128,10 +128,10 @@ class MU(Prior):
 
     def _log_half(self, n_nodes: int) -> float:
         """Log of half of a beta that is too small for a number."""
-        if self.c is None:
-            assert self.beta is not None
-            return math.log(self.beta) - math.log(2)
-        return math.log(self.c) - math.log(n_nodes - 1)
+        if isinstance(self.c, float):
+            return math.log(self.c) - math.log(n_nodes - 1)
+        assert isinstance(self.beta, float)
+        return math.log(self.beta) - math.log(2)
 
     def constant(self, nodes: Sequence[str]) -> float:
         """log(1 - beta) for every pair."""

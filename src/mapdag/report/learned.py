@@ -264,8 +264,8 @@ def _profile(result: Result) -> list[Section]:
     best = max(score for _, score in learned.profile)
     near = [(alpha, score) for alpha, score in learned.profile if score > best - _PROFILE_DEPTH] or learned.profile
     told = (
-        f"Joint score of this graph by alpha; {learned.values} are the values of the objective. They are learned with the "
-        "graph: other graphs have other profiles."
+        f"Joint score of this graph by alpha. The objective has {learned.values}, learned together with the graph; "
+        "other graphs have other profiles."
     )
     chart = line_chart(
         [score for _, score in near],

@@ -1,9 +1,9 @@
 """Search for a graph together with alpha, and c or beta: what maximises their joint score.
 
-Hill climbing under a small grid of alphas, with shared counts, finds where to begin: a dense graph favours a large alpha,
-and the reverse, so that there are several local maxima. From the best of them the chosen search and the choice of values
-given its graph take turns. Each step maximises the joint score over some of its arguments, the others being as they were,
-and what does not raise it is not taken: it never falls.
+Hill climbing under a small grid of alphas, with shared counts, gives the first graphs: a dense graph favours a large
+alpha, and a large alpha dense graphs, so that there are several local maxima. From the best of them, the chosen search
+under the values so far and the choice of values for its graph alternate. A step that does not raise the joint score is
+not taken, so that it never falls.
 """
 
 from __future__ import annotations
@@ -81,9 +81,10 @@ class _Joint:
         self.watch = Watch(self.options)
 
     def climb(self) -> None:
-        """Climb hills under each alpha of the grid, sharing counts; then from the best values, while that gains."""
+        """Climb hills under each alpha of the grid, and under the prior of a graph without arcs, sharing counts."""
         n = self.data.n_columns
-        grid = list(dict.fromkeys(usual_values(self.asked, n, alpha) for alpha in START_ALPHAS))
+        sparse = usual_values(self.asked, n, START_ALPHAS[1], arcs_per_node=0)
+        grid = list(dict.fromkeys([*(usual_values(self.asked, n, alpha) for alpha in START_ALPHAS), sparse]))
         cache = self.options.make_cache(self.data, grid)
         for objective in grid:
             self._accept(climb_hills(objective, cache, self._left()), -math.inf)
@@ -91,7 +92,7 @@ class _Joint:
     def alternate(self, search: Callable[..., Result], special: Mapping[str, Any], *, last: bool = False) -> None:
         """Search under the best values, choose the values that fit the graph, and so on, while that gains.
 
-        The graphs of the `last` search are taken if they are as good as the best: it may prove that there are none better.
+        Graphs of the `last` search are taken if they are as good as the best one: it may prove that they are optimal.
         """
         for _ in range(MAX_ROUNDS):
             assert self.values is not None
@@ -140,8 +141,8 @@ class _Joint:
         assert self.values is not None
         if self.values.is_flat:
             warn(
-                f"the {plural(self.data.n_rows, 'row')} say next to nothing about alpha: it has the most probable value "
-                "of its prior distribution"
+                f"{plural(self.data.n_rows, 'row')}: too few to learn alpha, which has the most probable value of its "
+                "prior distribution"
             )
         return replace(
             self.best,

@@ -52,7 +52,7 @@ def at(goal: str, alpha: float) -> Objective:
 
 
 def _parse(text: str) -> Objective:
-    """Read an objective; in a study unusual values are meant."""
+    """Read an objective, without its warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MapdagWarning)
         return parse(text)

@@ -108,8 +108,8 @@ def arc_posteriors(
     Parameters
     ----------
     data, objective
-        As in `mapdag.learn`; the prior must be a sum over arcs. What is left to the data is learned first, by the default
-        search, and then taken as given.
+        As in `mapdag.learn`; the prior must be a sum over arcs. "auto" values are learned by the default search, and
+        taken as given here.
     over : {"orders", "dags"}
         Sum over all orders of the nodes and all graphs that go with each (Koivisto and Sood 2004), for as many nodes as
         exact search takes. Then the prior of a graph is that of the objective *times the number of orders that go with

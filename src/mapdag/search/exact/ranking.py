@@ -33,8 +33,8 @@ def best_dags(
     Parameters
     ----------
     data, objective
-        As in `mapdag.learn`; the prior must be a sum over arcs. What is left to the data is learned first, by the default
-        search, and then taken as given.
+        As in `mapdag.learn`; the prior must be a sum over arcs. "auto" values are learned by the default search, and
+        taken as given here.
     k : int
         How many.
     **options
