@@ -66,6 +66,15 @@ with listening():
 """
 
 
+ENDING = """
+import os, threading, time
+from mapdag.cli.interrupts import _end
+os._exit = lambda code, leave=os._exit: (time.sleep(0.2), leave(code))
+threading.Thread(target=_end, args=[15]).start()
+_end(15)
+"""
+
+
 @pytest.fixture
 def impatient(tmp_path):
     """Compile a kernel in another process that gets so many signals meanwhile; returns what it prints."""
@@ -157,6 +166,11 @@ def test_a_command_that_is_ended_leaves_nothing_half_written(tmp_path, name):
         _, told = process.communicate(timeout=60)
     assert (process.returncode, told) == (128 + number, "mapdag: interrupted\n")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_thread_and_the_handler_of_one_signal_say_so_once():
+    done = subprocess.run([sys.executable, "-c", ENDING], capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stderr) == (128 + 15, "mapdag: interrupted\n")
 
 
 def test_a_command_under_nohup_goes_on_when_its_terminal_closes(tmp_path):
