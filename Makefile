@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 WORKERS ?= auto
 
-.PHONY: help demo test test-all test-wheel fuzz check format lint types layers docs study bench bench-quick clean
+.PHONY: help demo test test-all test-versions test-wheel fuzz check format lint types layers docs study bench bench-quick clean
 .DEFAULT_GOAL := help
 
 help:            ## list the targets
@@ -36,6 +36,9 @@ test: $(VENV)/.test  ## run the tests (slow ones excepted)
 
 test-all: $(VENV)/.test  ## run every test
 	$(BIN)/python -m pytest -n $(WORKERS)
+
+test-versions: $(VENV)/.runtime  ## test the lowest and the newest dependencies allowed, each in an empty environment
+	$(BIN)/python tests/versions.py .versions-venv
 
 FUZZ_OPTIONS ?= --seconds 300
 fuzz: $(VENV)/.test  ## give random inputs to everything that takes any, and kill runs at any moment (FUZZ_OPTIONS)
@@ -77,7 +80,7 @@ study: $(VENV)/.runtime  ## write every table, claim and figure of the study ane
 	$(BIN)/mapdag study report results/paper --out results/paper
 	$(BIN)/python benchmarks/study_tables.py results/paper docs/study.md
 
-check: lint types layers docs test  ## everything that CI runs
+check: lint types layers docs test test-versions  ## everything that CI runs
 
 # Benchmarks have an environment of their own, with the peers in it.
 BENCH := .bench-venv
@@ -95,5 +98,5 @@ bench-quick: $(BENCH)/.ready  ## the same, smaller: to see whether it works
 	$(BENCH)/bin/python benchmarks --quick --out $(BENCH)/results
 
 clean:           ## remove what the other targets made
-	rm -rf $(VENV) $(BENCH) .wheel-venv dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+	rm -rf $(VENV) $(BENCH) .versions-venv .wheel-venv dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
 	find src tests -name __pycache__ -prune -exec rm -rf {} +

@@ -51,7 +51,7 @@ with listening():
 
 
 WRITING = """
-import hashlib, sys
+import hashlib, signal, sys
 from mapdag.cli.interrupts import listening
 from mapdag.io.files import write_file
 def write(stream):
@@ -59,8 +59,19 @@ def write(stream):
     stream.flush()
     print("on", flush=True)
     hashlib.pbkdf2_hmac("sha256", b"", b"", 10**9)
+signal.signal(signal.SIGTERM, signal.SIG_DFL)  # whatever the tests were started with: nohup ignores SIGHUP
+signal.signal(signal.SIGHUP, getattr(signal, sys.argv[2]))
 with listening():
     write_file(sys.argv[1], write)
+"""
+
+
+ENDING = """
+import os, threading, time
+from mapdag.cli.interrupts import _end
+os._exit = lambda code, leave=os._exit: (time.sleep(0.2), leave(code))
+threading.Thread(target=_end, args=[15]).start()
+_end(15)
 """
 
 
@@ -148,14 +159,28 @@ def test_a_command_ends_at_the_second_ctrl_c_whatever_it_is_doing():
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
 def test_a_command_that_is_ended_leaves_nothing_half_written(tmp_path, name):
-    command = [sys.executable, "-c", WRITING, str(tmp_path / "rows.csv")]
     number = getattr(signal, name)
-    with started(command) as process:
+    with started([sys.executable, "-c", WRITING, str(tmp_path / "rows.csv"), "SIG_DFL"]) as process:
         assert len(list(tmp_path.iterdir())) == 1
         process.send_signal(number)
         _, told = process.communicate(timeout=60)
     assert (process.returncode, told) == (128 + number, "mapdag: interrupted\n")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_thread_and_the_handler_of_one_signal_say_so_once():
+    done = subprocess.run([sys.executable, "-c", ENDING], capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stderr) == (128 + 15, "mapdag: interrupted\n")
+
+
+def test_a_command_under_nohup_goes_on_when_its_terminal_closes(tmp_path):
+    with started([sys.executable, "-c", WRITING, str(tmp_path / "rows.csv"), "SIG_IGN"]) as process:
+        process.send_signal(signal.SIGHUP)
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(0.5)
+        process.send_signal(signal.SIGTERM)
+        _, told = process.communicate(timeout=60)
+    assert (process.returncode, told) == (128 + signal.SIGTERM, "mapdag: interrupted\n")
 
 
 def test_afterwards_signals_are_as_they_were(run):

@@ -19,6 +19,7 @@ from typing import Any
 
 _ENDS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 _COMPILER = f"{os.sep}numba{os.sep}"
+_ENDING = threading.RLock()  # a signal to end reaches both the thread and the handler: one of them says so
 
 
 @contextmanager
@@ -96,6 +97,7 @@ def _ask_for_patience() -> None:
 
 def _end(number: int, _: object = None) -> None:
     """End here and now, without what is being written aside."""
+    _ENDING.acquire(timeout=5)  # held until the process is gone
     abandon = getattr(sys.modules.get("mapdag.io.files"), "abandon", None)
     if abandon is not None:
         abandon()

@@ -242,7 +242,11 @@ def named_categories(frame: pl.DataFrame) -> dict[str, list[str]]:
     pools = {name: dtype.categories for name, dtype in frame.schema.items() if isinstance(dtype, pl.Categorical)}
     shared = Counter(pools.values())
     own = {name: pool for name, pool in pools.items() if not pool.is_global() and shared[pool] == 1}
-    return {name: pool.to_series().to_list() for name, pool in own.items()}
+    # Before polars 1.43, only a series tells the categories of its pool.
+    return {
+        name: (pool.to_series() if hasattr(pool, "to_series") else frame[name].cat.get_categories()).to_list()
+        for name, pool in own.items()
+    }
 
 
 def _from_stream(source: Any) -> Source:
