@@ -25,6 +25,8 @@ from mapdag.public import public
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from mapdag.data.options import MissingValues
+
 #: A method by name, as in "quantile" or "interval(5)"; a number of quantiles; cut points; or none, for categories.
 _Way: TypeAlias = "str | int | Sequence[float] | None"
 
@@ -227,7 +229,7 @@ def discretize(
     columns: Iterable[str] | None = None,
     initial_bins: int = 60,
     drop: str | Iterable[str] = (),
-    missing_values: str | Iterable[Any] = (),
+    missing_values: MissingValues = (),
 ) -> Cuts:
     """Choose where to cut continuous columns into intervals.
 
@@ -247,8 +249,9 @@ def discretize(
         The number of quantiles to start from ("hartemink" only).
     drop : str or iterable of str
         Columns to leave out of account.
-    missing_values : str or iterable
-        Further labels that mean "missing"; missing values are left out of account (to "hartemink", a level).
+    missing_values : str, iterable or mapping
+        Further labels that mean "missing", as in `read`; missing values are left out of account (to "hartemink", a
+        level).
 
     Returns
     -------
@@ -279,7 +282,7 @@ def discretize(
     discretizer.checked(positions)
     options = ReadOptions(
         missing="level",
-        missing_values=texts_for_missing(missing_values),
+        missing_values=texts_for_missing(missing_values, source.names),
         cut=frozenset(discretizer.columns),
         cut_continuous=wanted is None,
     )

@@ -85,7 +85,7 @@ def open_source(source: Any, separator: str | None = None, encoding: str | None 
 
 def names_in(drop: str | Iterable[str]) -> list[str]:
     """Return the columns that are to be left out."""
-    if isinstance(drop, bytes) or not is_iterable(drop):
+    if isinstance(drop, bytes | Mapping) or not is_iterable(drop):
         raise ParameterError(f"drop must be a column or a list of columns, got {drop!r:.80}")
     return [drop] if isinstance(drop, str) else [str(name) for name in drop]
 

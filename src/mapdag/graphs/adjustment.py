@@ -2,9 +2,9 @@
 
 The generalized adjustment criterion for one cause and one effect, on DAGs, on classes of DAGs, and on classes with
 background knowledge (Perkovic, Kalisch and Maathuis, 2017, "Interpreting and using CPDAGs with background knowledge").
-On masks. A path is *possibly causal* if no arc joins one of its nodes to an earlier one. Some of the nodes of every such
-path make a shorter one in which no node is adjacent to the last but one before it; there, it is enough to look at the
-arcs on the path itself, if the graph is closed under Meek's rules (ibid., lemmas 3.2 and 3.6).
+On masks. A path is *possibly causal* if no arc joins one of its nodes to an earlier one. Some of its nodes then make a
+possibly causal path in which no node is adjacent to the last but one before it; there, it is enough to look at the arcs
+on the path itself, if the graph is closed under Meek's rules (ibid., lemmas 3.2 and 3.6).
 """
 
 from __future__ import annotations
