@@ -275,9 +275,9 @@ def discretize(
     ('[0,0.9]', '(0.9,1.9]')
     """
     chosen = Method(method, bins, initial_bins)
-    source = open_source(table)
-    positions = chosen_columns(source, names_in(drop))
-    wanted = None if columns is None else [columns] if isinstance(columns, str) else list(columns)
+    source, dropped = open_source(table), names_in(drop)
+    positions = chosen_columns(source, dropped)
+    wanted = None if columns is None else names_in(columns, "columns")
     discretizer = Discretizer(chosen) if wanted is None else Discretizer(columns=dict.fromkeys(wanted, chosen))
     discretizer.checked(positions)
     options = ReadOptions(
@@ -286,7 +286,7 @@ def discretize(
         cut=frozenset(discretizer.columns),
         cut_continuous=wanted is None,
     )
-    problems = Problems(names_in(drop))
+    problems = Problems(dropped)
     continuous: list[Continuous] = []
     others: list[Coded] = []
     for name, position in positions.items():

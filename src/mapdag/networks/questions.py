@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from mapdag.errors import ParameterError
@@ -10,8 +10,6 @@ from mapdag.networks.evidence import levels_by_node
 from mapdag.wording import brief
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
     from mapdag.networks.answers import Explanation, Marginals
@@ -74,7 +72,7 @@ class Questions:
         """
         from mapdag.networks.elimination import query
 
-        if not isinstance(nodes, Iterable):
+        if not isinstance(nodes, Iterable) or isinstance(nodes, Mapping):
             raise ParameterError(f"nodes must name nodes to ask for, got {brief(nodes)}")
         asked = (nodes,) if isinstance(nodes, str) else tuple(nodes)
         known, done = levels_by_node("evidence", evidence), levels_by_node("do", do)
