@@ -182,9 +182,10 @@ class Questions:
         ----------
         data : Dataset, or any table that `mapdag.read` takes
             With columns of some of the other nodes. What a row does not tell, because a column is absent or a value
-            missing, is summed over; a missing value is a level only where the network has that level. As long as the
-            Markov blanket of the node is known, other columns are ignored, and so is the node's own. A table is read
-            with the levels of the network, so that a single row will do.
+            missing, is summed over; a missing value is a level only where the network has that level. The node's own
+            column is ignored. As long as its Markov blanket is known, so are other columns, but for those of nodes
+            whose tables have zeros, which may make a row impossible. A table is read with the levels of the network, so
+            that a single row will do.
         node : str
             The node to predict.
 
