@@ -95,40 +95,6 @@ def family_cells(tables, cards, evidence):
     return cells, total
 
 
-def local_posterior(tables, cards, evidence, node):
-    """Distribution of one node from the part of the network that matters, or None where it has no possible level.
-
-    The part: families with evidence at or below their child (or with the node there), as far as they hang together with
-    the node through nodes without evidence (nodes with a single level are as good as evidence). What is impossible
-    elsewhere is no reason not to predict.
-    """
-    alive = {node, *evidence}
-    while True:
-        more = {p for child in alive for p in tables[child][0]} - alive
-        if not more:
-            break
-        alive |= more
-    reached, families = {node}, set()
-    while True:
-        new = {c for c in alive - families if reached & {c, *tables[c][0]}}
-        if not new:
-            break
-        families |= new
-        reached |= {m for c in new for m in (c, *tables[c][0]) if m not in evidence}
-    free, weights = sorted(reached - {node}), []
-    for code in range(cards[node]):
-        total = 0.0
-        for codes in itertools.product(*[range(cards[other]) for other in free]):
-            row, product = {**evidence, **dict(zip(free, codes, strict=True)), node: code}, 1.0
-            for child in families:
-                parents, table = tables[child]
-                product *= table[tuple(row[p] for p in parents)][row[child]]
-            total += product
-        weights.append(total)
-    total = sum(weights)
-    return [w / total for w in weights] if total > 0 else None
-
-
 def intervened(tables, cards, set_to, node):
     """Distribution of a node if others are set: the product without the factors of those (Pearl, 2009, eq. 3.10)."""
     left, weights = {n: t for n, t in tables.items() if n not in set_to}, [0.0] * cards[node]

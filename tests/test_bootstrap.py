@@ -61,16 +61,28 @@ def test_the_threshold_minimises_the_distance_to_certainty(counts):
     pairs = np.sort(result.strength[np.triu_indices(len(result.nodes), 1)])
     shares = sorted({0.0, *((pairs <= x).mean() for x in pairs)})
     distances = [distance(pairs, t) for t in shares]
-    # The share at or below the threshold is a minimiser; where it is 0, every pair that was ever adjacent counts.
-    t = (pairs <= result.threshold).mean() if result.threshold > 0 or distances[0] > min(distances) + 1e-3 else 0.0
-    assert distance(pairs, t) <= min(distances) + 1e-3
+    # It is the t-quantile for one of the shares t that minimise the distance; for 0, the smallest strength.
+    best = [t for t, far in zip(shares, distances, strict=True) if far <= min(distances) + 1e-3]
+    quantiles = [np.quantile(pairs, t, method="inverted_cdf") for t in best]
+    assert min(quantiles) <= result.threshold <= max(quantiles)
+    assert result.threshold in pairs
 
 
 def test_arcs_that_are_always_there_are_in():
     assert with_strengths([20]).averaged().n_arcs == 1
-    assert with_strengths([20, 20, 19]).averaged().n_arcs == 3
+    assert with_strengths([20, 20, 20]).averaged().n_arcs == 3
+    assert with_strengths([20, 20, 20]).threshold == 1.0
+    assert with_strengths([20, 20, 19]).averaged(1.0).n_arcs == 2
+    assert [arc.strength for arc in with_strengths([20, 20, 19]).arcs(above=1.0)] == [1.0, 1.0]
     sure = md.bootstrap({"rain": ["no", "yes"] * 60, "wet": ["no", "yes"] * 60}, "BDeu(1)", R=20, seed=1)
     assert sure.averaged().n_arcs == 1
+
+
+def test_where_all_pairs_are_strong_the_threshold_is_the_smallest_strength():
+    # t = 0: quantile(c(1, 1, 0.95), 0, type = 1) of R is 0.95, and R bnlearn keeps what is above it.
+    result = with_strengths([20, 20, 19])
+    assert result.threshold == 0.95
+    assert result.averaged().n_arcs == 2
 
 
 def test_equal_strengths_are_equal_whatever_their_directions():
@@ -88,7 +100,7 @@ def test_the_averaged_network_keeps_strong_arcs(asia):
                 dag.with_arc(arc.start, arc.end)
         assert arc.strength > asia.threshold or frozenset((arc.start, arc.end)) not in kept
         assert arc.direction >= 0.5
-    assert asia.averaged(1.0).n_arcs == 0
+    assert asia.averaged(1.0).n_arcs == sum(arc.strength == 1 for arc in asia.arcs())
     assert asia.averaged(0.0).n_arcs >= dag.n_arcs
     assert "strength" in str(asia)
     with pytest.raises(ParameterError, match="threshold must be between 0 and 1"):

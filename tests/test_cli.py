@@ -564,3 +564,29 @@ def test_the_installed_command_runs(tmp_path):
     wrong = subprocess.run([sys.executable, "-m", "mapdag", "lern"], capture_output=True, text=True, check=False)
     assert wrong.returncode == 2
     assert "Traceback" not in wrong.stderr
+
+
+def test_missing_values_of_single_columns_are_given_by_their_names(run, tmp_path):
+    path = tmp_path / "table.csv"
+    rows = [
+        ("9" if i % 5 == 0 else str(i % 2), "99" if i % 7 == 0 else str(9 * (i % 3)), "a=b?"[i % 4]) for i in range(400)
+    ]
+    path.write_text("smoke,age,x\n" + "".join(",".join(row) + "\n" for row in rows))
+    given = ["--missing-value", "smoke=9", "--missing-value", "age=99", "--missing-value", "*=="]
+    code, out, _ = run("check", path, *given, "--json")
+    assert code == 0
+    found = json.loads(out)
+    counted = [
+        sum(row[0] == "9" for row in rows), sum(row[1] == "99" for row in rows), sum(row[2] in "=?" for row in rows)
+    ]  # fmt: skip
+    assert [column["missing"] for column in found["columns"]] == counted
+    pasted = shlex.split(found["command"])
+    assert "smoke=9" in pasted
+    assert "*==" in pasted
+    code, out, told = run(*pasted[1:], "--json")
+    assert code == 0, told
+    read = md.read(path, missing_values={"smoke": ["9"], "age": ["99"], "*": ["="]}, missing="level")
+    assert json.loads(out)["score"] == md.learn(read).score
+    code, _, told = run("learn", path, "--missing-value", "smok=9")
+    assert code == 2
+    assert "missing_values: no column 'smok' (did you mean 'smoke'?)" in told

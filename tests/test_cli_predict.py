@@ -74,6 +74,20 @@ def test_gaps_are_not_observed_and_targets_that_are_missing_not_judged(run, rows
     assert found["predictions"] == md.network("asia").predict(known, "dysp").tolist()
 
 
+def test_missing_values_of_single_columns_are_not_taken_for_evidence(run, tmp_path):
+    rows = md.network("asia").sample(60, seed=1).to_polars().cast(pl.String).with_columns(pl.lit(-9.0).alias("code"))
+    holes = rows.with_columns(pl.when(pl.col("bronc") == "yes").then(pl.lit("-9")).otherwise("bronc").alias("bronc"))
+    path = tmp_path / "rows.parquet"
+    holes.write_parquet(path)
+    given = ("--missing-value", "bronc=-9.0")
+    _, printed, _ = run("predict", "asia", path, "--target", "dysp", *given, "--json")
+    known = rows.with_columns(pl.when(pl.col("bronc") == "no").then("bronc").alias("bronc"))
+    assert json.loads(printed)["predictions"] == md.network("asia").predict(known, "dysp").tolist()
+    code, _, told = run("predict", "asia", path, "--target", "dysp", "--missing-value", "bronk=-9")
+    assert code == 2
+    assert "no column 'bronk' (did you mean 'bronc'?)" in told
+
+
 def test_rows_that_cannot_happen_are_left_empty_and_counted(run, tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("asia,lung,either\nno,yes,no\nno,no,no\n", encoding="utf-8")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mapdag.data import Dataset, read
-from mapdag.errors import DataError, MapdagError
+from mapdag.data import Dataset, check, discretize, read, scan
+from mapdag.errors import DataError, MapdagError, ParameterError
 
 
 def test_dropped_rows_take_their_levels_along():
@@ -124,6 +125,110 @@ def test_missing_values_can_be_numbers():
     texts = {"x": [*(str(i + 0.5) for i in range(20)), "-9.0"]}
     assert read(texts, missing="drop", missing_values=[-9], discretize="quantile").n_rows == 20
     assert read(b"x,y\n-9.0,a\n1,b\n2,a\n", missing="drop", missing_values=[-9]).n_rows == 2
+
+
+@st.composite
+def tables_with_codes(draw):
+    """A table of texts and numbers, values that mean "missing" by column, and the same table without them."""
+    n_rows = draw(st.integers(6, 20))
+    pools = {
+        "smoke": ["1", "2", "9", "yes"],
+        "age": ["20", "30", "99", "9"],
+        "dose": [1.0, 2.5, 9.0, -9.0],
+        "n": [1, 9],
+    }
+    table = {name: [draw(st.sampled_from(pool)) for _ in range(n_rows)] for name, pool in pools.items()}
+    codes = st.lists(st.sampled_from(["9", 9, "99", "-9.0", -9, "yes"]), max_size=2)
+    given = draw(st.dictionaries(st.sampled_from(["*", *pools]), codes, max_size=3))
+    meant = {
+        name: {str(code).removesuffix(".0") for code in [*given.get("*", []), *given.get(name, [])]} for name in pools
+    }
+    known = {
+        name: [None if str(value).removesuffix(".0") in meant[name] else value for value in values]
+        for name, values in table.items()
+    }
+    return table, given, known
+
+
+def outcome(source, read_it=read, **options):
+    """What a table is read as, or None if it cannot be."""
+    try:
+        return read_it(source, **options)
+    except DataError:
+        return None
+
+
+@given(tables_with_codes(), st.sampled_from(["drop", "level", "keep"]), st.sampled_from([None, "quantile(2)", "n"]))
+@settings(max_examples=100, deadline=None)
+def test_missing_values_of_single_columns_are_missing_there_and_nowhere_else(tmp_path_factory, tables, missing, other):
+    table, given, known = tables
+    options = {"missing": missing, "discretize": {"dose": other} if other and other != "n" else None}
+    options |= {"weights": "n"} if other == "n" else {}
+    expected = outcome(known, **options)
+    assert outcome(table, missing_values=given, **options) == expected
+    assert outcome(pl.DataFrame(table), missing_values=given, **options) == expected
+    text = pl.DataFrame(table).write_csv().encode()
+    blanked = pl.DataFrame(known, schema=pl.DataFrame(table).schema).write_csv().encode()
+    assert outcome(text, missing_values=given, **options) == outcome(blanked, **options)
+    assert check(text, missing_values=given).columns == check(blanked).columns
+    if other != "n":
+        folder = tmp_path_factory.mktemp("scan")
+        (folder / "table.csv").write_bytes(text)
+        found = outcome(folder / "table.csv", scan, missing_values=given, cache=folder / "cache", **options)
+        assert (found if found is None else found.to_dataset()) == outcome(blanked, **options)
+
+
+def test_missing_values_by_column_are_a_part_of_everything():
+    text = b"smoke,age\n" + b"9,20\n1,99\n1,9\n2,20\n" * 3
+    given = {"smoke": ["9"], "age": ["99"]}
+    data = read(text, missing_values=given, missing="drop")
+    assert data.n_rows == 6
+    assert data.levels == {"smoke": ("1", "2"), "age": ("9", "20")}
+    found = check(text, missing_values={"smoke": 9, "age": (each for each in [99])})
+    assert [column.missing for column in found.columns] == [3, 3]
+    assert found.options["missing_values"] == given
+    assert read(text, **found.options) == read(text, missing_values=given, missing=found.options["missing"])
+    assert check(text, missing_values={"smoke": 9}, drop="smoke").problems == ()
+    cut = discretize({"x": [*range(50), 99]}, columns=["x"], missing_values={"x": [99]})
+    assert cut == discretize({"x": range(50)}, columns=["x"])
+
+
+def test_missing_values_given_once_serve_as_often_as_they_are_needed():
+    text = b"smoke,age\n" + b"9,20\n1,99\n1,9\n2,20\n" * 3
+    for source in (text, {"smoke": ["9", "1", "2"], "age": ["1", "2", "9"]}):
+        once = (each for each in ["9"])
+        assert check(source, missing_values=once).columns == check(source, missing_values=["9"]).columns
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"smok": ["9"]}, r"missing_values: no column 'smok' \(did you mean 'smoke'\?\)"),
+        ({"smoke": ["9"], "weight": ["99"]}, "missing_values: no column 'weight'"),
+        ({"smoke": {"9": None}}, "missing_values of 'smoke' must be a text or a list of values, got"),
+        ({"smoke": None}, "missing_values of 'smoke' must be a text or a list"),
+        ({"smoke": [["9"]]}, "missing_values of 'smoke' must be single values, got"),
+        ([["9"], ["99"]], "missing_values must be single values, got"),
+        ([{"smoke": "9"}], "missing_values must be single values, got"),
+        ([b"9"], "missing_values must be single values, got"),
+        (np.array([["9"]]), "missing_values must be single values, got"),
+        (pd.DataFrame({"smoke": ["9"]}), "missing_values must be a text or a list of values, or a mapping"),
+        (9, "missing_values must be a text or a list of values, or a mapping from columns to such, got 9"),
+    ],
+)
+def test_missing_values_that_are_not_understood_are_refused(wrong, told, tmp_path):
+    table = {"smoke": ["1", "2", "9"], "age": ["20", "30", "99"]}
+    path = tmp_path / "t.csv"
+    path.write_bytes(b"smoke,age\n1,20\n2,30\n9,99\n")
+    calls = (
+        lambda: read(table, missing_values=wrong, missing="drop"),
+        lambda: check(table, missing_values=wrong),
+        lambda: scan(path, missing_values=wrong, missing="drop", cache=tmp_path / "cache"),
+        lambda: discretize(table, columns=["age"], missing_values=wrong),
+    )
+    for call in calls:
+        with pytest.raises((DataError, ParameterError), match=told):
+            call()
 
 
 # Weights -----------------------------------------------------------------------------------------------------------

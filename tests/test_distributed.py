@@ -188,6 +188,11 @@ def test_options_of_read_are_taken(client):
     table = pd.DataFrame({"a": [0, 1, 2] * 40, "x": np.linspace(0, 1, 120), "id": range(120), "c": ["u", "-"] * 60})
     options = {"drop": ["id"], "discretize": "quantile", "levels": {"a": ["0", "1", "2", "3"]}, "missing_values": "-"}
     assert_read_alike(dd.from_pandas(table, npartitions=3), table, **options, missing="level")
+    options["missing_values"] = {"*": "?", "x": [1.0]}
+    data = assert_read_alike(dd.from_pandas(table, npartitions=3), table, **options, missing="drop")
+    assert data.n_rows == 119
+    with pytest.raises(DataError, match="missing_values: no column 'd'"):
+        md.read(dd.from_pandas(table, npartitions=3), missing_values={"d": ["-"]})
 
 
 def test_what_only_all_rows_tell_is_told(client):

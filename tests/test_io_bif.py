@@ -178,7 +178,7 @@ def test_what_levels_stand_for_comes_back():
     codings = {"age": Coding("integer", (-np.inf, 40.0, np.inf)), "smokes": Coding("boolean"), "n": Coding("float")}
     levels = {"age": ["(-inf,40]", "(40,inf)", "NA"], "smokes": ["False", "True"], "n": ["0.5", "1"]}
     cpts = {node: np.full(len(labels), 1 / len(labels)) for node, labels in levels.items()}
-    net = BayesianNetwork(md.DAG(levels), levels, cpts, codings=codings)
+    net = BayesianNetwork(md.DAG(list(levels)), levels, cpts, codings=codings)
     back = read_bif(to_bif(net))
     assert back == net
     assert back.codings == codings

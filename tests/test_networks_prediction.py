@@ -57,12 +57,54 @@ def test_predictions_are_posteriors_given_what_is_known(case):
                 evidence = {
                     other: int(data.codes[i, t]) for i, other in enumerate(net.nodes) if known[i, t] and other != node
                 }
-                single = {other: 0 for other in net.nodes if cards[other] == 1 and other != node}
-                expected = naive_networks.local_posterior(tables, cards, {**evidence, **single}, node)
-                assert found[t].tolist() == pytest.approx(expected or [np.nan] * cards[node], rel=1e-9, nan_ok=True)
                 exact = naive_networks.query(tables, cards, [node], evidence)
-                if exact is not None:
-                    assert found[t].tolist() == pytest.approx([exact[(k,)] for k in range(cards[node])], rel=1e-9)
+                expected = [np.nan if exact is None else exact[(k,)] for k in range(cards[node])]
+                assert found[t].tolist() == pytest.approx(expected, rel=1e-9, nan_ok=True)
+
+
+def chain_with_a_zero():
+    """A -> B -> C, where C = 1 cannot be if B = 0."""
+    dag = md.DAG(["A", "B", "C"], [("A", "B"), ("B", "C")])
+    cpts = {"A": [0.4, 0.6], "B": [[0.9, 0.1], [0.3, 0.7]], "C": [[1.0, 0.0], [0.5, 0.5]]}
+    return BayesianNetwork(dag, dict.fromkeys(dag.nodes, 2), cpts)
+
+
+def test_rows_that_cannot_be_have_no_prediction_however_far_away_the_reason_is():
+    net = chain_with_a_zero()
+    rows = {"A": ["0", "0", "1", "1"], "B": ["0", "0", "1", None], "C": ["1", "0", "1", "1"]}
+    found = net.predict_proba(rows, "A")
+    assert np.isnan(found).all(axis=1).tolist() == [True, False, False, False]
+    for t, known in enumerate([{"B": "0", "C": "1"}, {"B": "0", "C": "0"}, {"B": "1", "C": "1"}, {"C": "1"}]):
+        if t == 0:
+            with pytest.raises(NetworkError, match="probability zero"):
+                net.query("A", known)
+        else:
+            assert found[t] == pytest.approx(net.query("A", known).values, rel=1e-12)
+    with pytest.raises(NetworkError, match=r"1 of 4 rows \(row 1\) cannot happen whatever the level of 'A'"):
+        net.predict(rows, "A")
+    judged = md.evaluate(net, rows, "A")
+    assert (judged.impossible, judged.rows) == (1, 3)
+
+
+def test_rows_that_only_several_families_together_rule_out_have_no_prediction():
+    # E copies D, F copies D: they cannot differ, though D is not known and both are far from A.
+    dag = md.DAG(list("ADEF"), [("A", "D"), ("D", "E"), ("D", "F")])
+    copy = [[1.0, 0.0], [0.0, 1.0]]
+    net = BayesianNetwork(
+        dag, dict.fromkeys("ADEF", 2), {"A": [0.5, 0.5], "D": [[0.2, 0.8], [0.7, 0.3]], "E": copy, "F": copy}
+    )
+    found = net.predict_proba({"E": ["0", "0"], "F": ["1", "0"], "A": ["0", "0"]}, "A")
+    assert np.isnan(found[:, 0]).tolist() == [True, False]
+
+
+def test_what_is_too_expensive_to_rule_out_is_taken_for_possible(monkeypatch):
+    from mapdag.networks import gaps
+
+    def refuse(*_):
+        raise CapacityError("too large")
+
+    monkeypatch.setattr(gaps, "log_known", refuse)
+    assert np.isfinite(chain_with_a_zero().predict_proba({"C": ["1"]}, "A")).all()
 
 
 @pytest.mark.parametrize("name", ["alarm", "child", "insurance"])

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import mapdag as md
-from mapdag.errors import CapacityError, GraphError, NetworkError, ParameterError
+from mapdag.errors import CapacityError, DataError, GraphError, NetworkError, ParameterError
 from mapdag.predictions import Metrics
 from mapdag.resamples import Bootstrap
 from mapdag.search import ArcPosteriors
@@ -315,4 +315,38 @@ def test_graphs_refuse_what_they_cannot_be_made_of(call, told):
 )
 def test_messages_hold_values_of_any_size(call, told):
     with pytest.raises(ParameterError, match=told):
+        call()
+
+
+TABLE = {"a": list("xyxyxyxy"), "b": list("uuvvuuvv"), "c": [1.5, 2, 3, 4, 5, 6, 7, 8.25]}
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda: md.read(TABLE, drop={"a": True}), "drop must be a column or a list of columns, got"),
+        (lambda: md.read(TABLE, drop=["c"]).select({"a": 1}), "names must be a column or a list of columns, got"),
+        (lambda: md.read(TABLE, drop=["c"]).select(True), "names must be a column or a list of columns, got True"),
+        (lambda: md.discretize(TABLE, columns={"c": 2}), "columns must be a column or a list of columns, got"),
+        (lambda: md.discretize(TABLE, columns=True), "columns must be a column or a list of columns, got True"),
+        (lambda: md.discretize(TABLE, columns=[["c"]]), r"no column \"\['c'\]\""),
+        (lambda: md.discretize(TABLE, columns=[3]), "no column '3'"),
+        (lambda: ASIA.query({"lung": "yes"}), "nodes must name nodes to ask for, got"),
+        (lambda: ASIA.dag.is_adjustment_set("smoke", "lung", {"asia": "yes"}), "must be a collection, got a mapping"),
+        (
+            lambda: ASIA.dag.adjustment_set("bronc", "dysp", observed={"smoke": 1}),
+            "must be a collection, got a mapping",
+        ),
+        (lambda: ASIA.dag.ancestors({"smoke": 1}), "must be a collection, got a mapping"),
+        (lambda: ASIA.dag.d_separated("smoke", "lung", {"asia": 1}), "must be a collection, got a mapping"),
+        (lambda: md.DAG({"a": ["b"], "b": []}), "nodes must be a collection, got a mapping"),
+        (lambda: md.DAG(["a", "b"], {("a", "b"): 0.9}), "arcs must be a collection, got a mapping"),
+        (lambda: md.Constraints(tiers=[{"a": 1}, ["b"]]), "tiers must be a sequence of groups of names, got a group"),
+        (lambda: md.CS(table={"a->b": True}), "CS needs one or three probabilities"),
+        (lambda: ASIA.sample(3, seed=[["1"]]), "seed must be a whole number"),
+        (lambda: ASIA.sample(3, seed="12"), "seed must be a whole number"),
+    ],
+)
+def test_containers_whose_content_would_be_lost_are_refused(call, told):
+    with pytest.raises((ParameterError, GraphError, DataError), match=told):
         call()

@@ -86,7 +86,7 @@ def text_tables(draw):
         {},
         optional={
             "missing": st.sampled_from(["drop", "level", "keep"]),
-            "missing_values": st.sampled_from([["a"], ["1"]]),
+            "missing_values": st.sampled_from([["a"], ["1"], {"col0": ["a"]}, {"*": "a", "col0": [1]}]),
             "discretize": st.sampled_from(["quantile", "interval(2)"]),
             "max_levels": st.integers(2, 5),
             "levels": st.just({"col0": ["a", "b", "1", "2"]}),

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mapdag as md
+from mapdag.search import plan
 from mapdag.search.orders import sample, search
 from mapdag.search.orders.sample import draw
 from test_search_orders import rearranged, renamed
@@ -61,6 +62,28 @@ def test_a_sample_is_the_same_in_one_go_and_in_parts(monkeypatch):
     assert tally(draw(data, 0.2)) == expected
 
 
+def heavy(data, seed):
+    """The same rows, some of them many times over."""
+    weights = np.random.default_rng(seed).integers(1, 9, data.n_rows)
+    return md.Dataset(data.names, data.levels, data.codes, weights, has_gaps=data.has_gaps)
+
+
+@given(seed=st.integers(0, 10**6), share=st.sampled_from([0.1, 0.3, 0.5, 0.9]), gaps=st.booleans())
+@settings(max_examples=40, deadline=None)
+def test_a_sample_does_not_depend_on_how_rows_are_held(seed, share, gaps):
+    data = md.network("asia" if seed % 2 else "sachs").sample(1500, seed=seed)
+    if gaps:
+        hole = np.random.default_rng(seed).random(data.codes.shape) < 0.1
+        codes = np.where(hole, -1, data.codes.astype(int)).T
+        data = md.Dataset.from_codes(codes, names=data.names, levels=data.levels, gap=-1)
+    weighted = heavy(data, seed)
+    expected = draw(weighted.repeated(), share)
+    assert expected is not None
+    for held in (weighted, weighted.aggregated(), weighted.repeated().aggregated()):
+        found = draw(held, share)
+        assert np.array_equal(found.codes, expected.codes)
+
+
 @pytest.fixture
 def few_are_many(monkeypatch):
     """Tables of some thousand rows are searched as those of millions are."""
@@ -83,6 +106,24 @@ def test_searching_on_a_sample_gives_one_answer(objective):
         moved = md.learn(other, objective)
         assert moved.dag == renamed(result.dag, new, moved.dag.nodes)
         assert moved.score == result.score
+
+
+@pytest.mark.usefixtures("few_are_many")
+@pytest.mark.parametrize("rows", [3_000, 3_100])
+def test_searching_does_not_depend_on_how_rows_are_held(rows, monkeypatch):
+    monkeypatch.setattr(plan, "_FEW_ROWS", 0)  # weighted rows stay as they are, as those of large tables do
+    monkeypatch.setattr(plan, "_FEW_TIMES", 0)
+    data = md.network("insurance").sample(rows, seed=5)
+    data = data.select(data.names[:14])
+    result = md.learn(data)
+    for held in (
+        data.aggregated(),
+        heavy(data, 1).aggregated(),
+        md.Dataset(data.names, data.levels, data.codes, [1] * rows),
+    ):
+        expected = result if held.total == rows else md.learn(held.repeated())
+        found = md.learn(held)
+        assert (found.dag, found.score) == (expected.dag, expected.score)
 
 
 @pytest.mark.usefixtures("few_are_many")

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,6 +58,8 @@ class Setting:
     def flags(self, most: int | None = None) -> str:
         """Write it as the command line takes it: a flag is repeated for every item of a list.
 
+        >>> Setting("missing_values", {"*": ["?"], "smoke": ["9"]}).flags()
+        "--missing-value '?' --missing-value smoke=9"
         >>> Setting("drop", ["id", "-x"]).flags(), Setting("discretize", {"*": "quantile", "age": [18, 65]}).flags()
         ('--drop id --drop=-x', '--discretize quantile --discretize age=18,65')
         """
@@ -69,7 +71,9 @@ class Setting:
         if self.value is True:
             return f"--{self.option.replace('_', '-')}"
         items = self.value[:most] if isinstance(self.value, list) else [self.value]
-        if isinstance(self.value, Mapping):
+        if self.option == "missing_values":
+            items = missing_texts(self.value, most)
+        elif isinstance(self.value, Mapping):
             items = [_way_text(str(name), way) for name, way in self.value.items()]
         flag = {"missing_values": "--missing-value"}.get(self.option, f"--{self.option.replace('_', '-')}")
         texts = [str(item) for item in items]
@@ -101,6 +105,16 @@ def _way_text(name: str, way: Any) -> str:
     elif isinstance(way, int):
         text = f"quantile({way})"
     return text if name == "*" else f"{name}={text}"
+
+
+def missing_texts(value: Any, most: int | None = None) -> list[str]:
+    """Write values that mean "missing": those of every column as they are, or those of one as COLUMN=VALUE."""
+    values = value if isinstance(value, Mapping) else {"*": value}
+    found = []
+    for name, each in values.items():
+        texts = map(str, [each] if isinstance(each, str) or not isinstance(each, Iterable) else each)
+        found += [text if name == "*" and "=" not in text else f"{name}={text}" for text in texts]
+    return found[:most]
 
 
 def _quoted(value: Any, most: int | None) -> str:

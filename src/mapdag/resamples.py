@@ -83,7 +83,8 @@ class Bootstrap(Tabular):
         """Strength above which an arc is taken as real (Scutari and Nagarajan 2013).
 
         The distribution of the strengths of all pairs is compared with the one of a graph that is certain, t of the
-        pairs at 0 and the rest at 1; t minimises the L1 distance between the two, and the threshold is the t-quantile.
+        pairs at 0 and the rest at 1; t minimises the L1 distance between the two, and the threshold is the t-quantile:
+        the smallest strength that at least a share t of the pairs does not exceed (R's type 1, as in R bnlearn).
         """
         observed = np.sort(self.strength[np.triu_indices(len(self.nodes), 1)])
         if not len(observed):
@@ -96,12 +97,10 @@ class Bootstrap(Tabular):
         order = np.argsort(heights, kind="stable")
         middle = np.searchsorted(np.cumsum(widths[order]), widths.sum() / 2)
         t = heights[order][min(middle, len(heights) - 1)]
-        if t == 0:
-            return 0.0  # all pairs that were ever adjacent
         return float(values[min(np.searchsorted(cumulative, t - 1e-12), len(values) - 1)])
 
     def arcs(self, above: float = 0.0) -> list[Strength]:
-        """List the pairs that were adjacent in more than `above` of the graphs, strongest first.
+        """List the pairs that were adjacent in more than `above` of the graphs, or in all of them, strongest first.
 
         Each pair is listed once, in the direction it took more often.
         """
@@ -110,7 +109,7 @@ class Bootstrap(Tabular):
     def _ranked(self, above: float) -> Iterator[tuple[str, str, float, float]]:
         strength, direction = self.strength, self.direction
         upper = np.triu(np.ones(strength.shape, dtype=bool), 1)
-        i, j = np.nonzero((strength > above) & ((direction > 0.5) | ((direction == 0.5) & upper)))
+        i, j = np.nonzero(((strength > above) | (strength == 1)) & ((direction > 0.5) | ((direction == 0.5) & upper)))
         order = np.lexsort((-direction[i, j], -strength[i, j]))  # equals stay in the order of the nodes
         i, j = i[order], j[order]
         names = np.array(self.nodes, dtype=object)
@@ -118,6 +117,8 @@ class Bootstrap(Tabular):
 
     def averaged(self, threshold: float | None = None) -> DAG:
         """Build the averaged network: the arcs above the threshold, strongest first, unless they close a cycle.
+
+        Arcs between nodes that were adjacent in all graphs count as above any threshold, as in R bnlearn.
 
         Parameters
         ----------
@@ -136,7 +137,7 @@ class Bootstrap(Tabular):
         return dag
 
     def to_table(self, most: int | None = None, *, above: float = 0.0) -> Table:
-        """Return a row for each pair that was adjacent in more than `above` of the graphs, strongest first."""
+        """Return a row for each pair that was adjacent in more than `above` of the graphs, or all; strongest first."""
         arcs = self.arcs(above)
         shown = arcs if most is None else arcs[: check_whole("most", most)]
         return Table(

@@ -172,7 +172,7 @@ def some_scan(rng: random.Random) -> Scanned:
         data = rng.choice([gzip.compress, bz2.compress, lzma.compress])(data)
     choices: dict[str, list[Any]] = {
         "missing": ["drop", "level", "error"],
-        "missing_values": [["a"], ["1"], "x"],
+        "missing_values": [["a"], ["1"], "x", {"a": ["1"]}, {"*": ["a"]}, {"a": {"b": 1}}],
         "discretize": ["quantile", "interval(2)", {"a": [1, 2]}, {"b": "interval(3)"}],
         "max_levels": [2, 3, 5],
         "levels": [{"a": ["a", "b", "1", "2"]}, {"b": 3}, {"a": ["x", "y"]}],

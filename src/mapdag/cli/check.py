@@ -34,12 +34,14 @@ def check(
 
     Its last line is the command to paste.
     """
+    from mapdag.data.options import missing_from
+
     found = md.check(
         data,
         levels=levels,
         weights=weights,
         drop=drop,
-        missing_values=missing_value,
+        missing_values=missing_from(missing_value),
         separator=separator,
         encoding=encoding,
         scan=scan,

@@ -50,7 +50,12 @@ Levels: TypeAlias = Annotated[str | None, option("--levels", "FILE", "Declared l
 Weights: TypeAlias = Annotated[str | None, option("--weights", "COLUMN", "Column that counts or weighs the rows.")]
 Drop: TypeAlias = Annotated[list[str], option("--drop", "COLUMN", "Leave a column out; repeatable.")]
 MissingValue: TypeAlias = Annotated[
-    list[str], option("--missing-value", "TEXT", "A text that means missing; repeatable.")
+    list[str],
+    option(
+        "--missing-value",
+        "[COLUMN=]TEXT",
+        "A text that means missing, in all columns or in one; repeatable. *=TEXT for a text with = in it.",
+    ),
 ]
 Separator: TypeAlias = Annotated[str | None, option("--separator", "C", "Between the fields of a text.")]
 Encoding: TypeAlias = Annotated[str | None, option("--encoding", "NAME", "Encoding of a text file.")]
@@ -177,13 +182,13 @@ def table_options(  # noqa: PLR0917 - typer calls it by keyword
     """Make the function that reads the table a command works on."""
     if levels is not None and like is not None:
         raise MapdagError("--levels and --like both declare levels: give one of them")
-    from mapdag.data.options import ways_from
+    from mapdag.data.options import missing_from, ways_from
 
     options: ReadingOptions = {
         "levels": levels,
         "codes": codes,
         "missing": missing,  # type: ignore[typeddict-item]  # checked there
-        "missing_values": missing_value,
+        "missing_values": missing_from(missing_value),
         "drop": drop,
         "discretize": ways_from(discretize),
         "weights": weights,

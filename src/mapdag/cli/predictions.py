@@ -86,8 +86,20 @@ def with_gaps(rows: pl.DataFrame, missing: list[str]) -> pl.DataFrame:
 
     if not missing:
         return rows
-    texts = pl.all().cast(pl.String)
-    return rows.select(pl.when(texts.str.strip_chars().is_in(missing)).then(None).otherwise(texts).name.keep())
+    from mapdag.data.labels import spelling
+    from mapdag.data.meanings import ReadOptions, texts_for_missing
+    from mapdag.data.options import missing_from
+
+    options = ReadOptions(missing_values=texts_for_missing(missing_from(missing), rows.columns))
+    found = []
+    for name in rows.columns:
+        wanted = options.missing_values_of(name)
+        wanted |= {spelling(text) for text in wanted}
+        texts = rows[name].cast(pl.String).drop_nulls().unique()
+        gone = [text for text in texts if {text.strip(), spelling(text.strip())} & wanted]
+        column = pl.col(name).cast(pl.String)
+        found.append(pl.when(column.is_in(gone)).then(None).otherwise(column).alias(name))
+    return rows.select(found)
 
 
 def _predicted(network: BayesianNetwork, rows: pl.DataFrame, target: str) -> tuple[Any, Metrics | None]:

@@ -88,7 +88,9 @@ def _labels(column: Column, options: ReadOptions) -> tuple[Collection[Any], tupl
     """Return the distinct values that rows have, and the declared levels that none has."""
     used = column.tally() > 0
     declared = options.expected(column.name)
-    numbers = column.numbers(options.missing_texts) if declared is None and column.declared is None else None
+    numbers = (
+        column.numbers(options.missing_texts(column.name)) if declared is None and column.declared is None else None
+    )
     if numbers is not None and column.values is not None:
         return np.unique(numbers[used & ~np.isnan(numbers)]).tolist(), ()
     meanings = meanings_of(column, options, declared)

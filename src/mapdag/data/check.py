@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mapdag.data.advice import advice_for, find_facts, general_notes
-from mapdag.data.labels import text_of
-from mapdag.data.meanings import ReadOptions, texts_for_missing
+from mapdag.data.meanings import ReadOptions, missing_option, texts_for_missing
 from mapdag.data.packed.scan import open_packed
 from mapdag.data.packed.sources import is_many
 from mapdag.data.preparation import declared_in
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from mapdag.data.judgement import ColumnKind
+    from mapdag.data.options import MissingValues
 
 _ALL_SHOWN = 100  # columns
 
@@ -165,7 +165,7 @@ def check(
     levels: Mapping[str, Sequence[Any] | int] | str | os.PathLike[str] | None = None,
     weights: str | ArrayLike | None = None,
     drop: str | Iterable[str] = (),
-    missing_values: str | Iterable[Any] = (),
+    missing_values: MissingValues = (),
     separator: str | None = None,
     encoding: str | None = None,
     scan: bool = False,
@@ -213,13 +213,14 @@ def check(
     dropped = names_in(drop)
     declared = os.fspath(levels) if isinstance(levels, os.PathLike) else levels
     given: dict[str, Any] = {"levels": declared, "weights": weights, "drop": dropped}
-    given |= {"missing_values": _texts(missing_values), "separator": separator, "encoding": encoding}
+    given |= {"separator": separator, "encoding": encoding}
     packed = open_packed([table] if scan else table, separator, encoding)
     source = open_source(table, separator, encoding) if packed is None else packed
     left_out = set(dropped)
     unknown = sorted(left_out.difference(source.names))
     if unknown:
         raise unknown_names(unknown, source.names, "drop")
+    given["missing_values"] = missing_values = missing_option(missing_values, source.names)
     kept = [position for position, name in enumerate(source.names) if name not in left_out]
     if not kept:
         raise DataError(f"no columns are left of {source.called}")
@@ -227,7 +228,7 @@ def check(
     names = [source.names[position] for position in kept]
     options = ReadOptions(
         declared=declared_in(levels, None, names),
-        missing_values=texts_for_missing(missing_values),
+        missing_values=texts_for_missing(missing_values, source.names),
         first=source.names[0],
     )
     options = replace(options, weight=_mean_weight(source, weights, options))
@@ -264,13 +265,8 @@ def _path_of(table: Any) -> str | list[str] | None:
     return os.fspath(table) if isinstance(table, str | os.PathLike) else None
 
 
-def _texts(given: str | Iterable[Any]) -> list[str]:
-    texts_for_missing(given)
-    return [given] if isinstance(given, str) else [text_of(value) for value in given]
-
-
 def _is_given(value: Any) -> bool:
-    return value is not None and (not isinstance(value, list) or bool(value))
+    return value is not None and (not isinstance(value, list | dict) or bool(value))
 
 
 def _mean_weight(source: Source, weights: Any, options: ReadOptions) -> float:

@@ -10,12 +10,21 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from mapdag.data.codings import Coding, Sealed, cuts_of, kept_codings
-from mapdag.data.labels import MAX_LEVELS, Codes, LevelsLike, Matcher, check_names, code_dtype, declared_levels
+from mapdag.data.labels import (
+    MAX_LEVELS,
+    Codes,
+    LevelsLike,
+    Matcher,
+    check_names,
+    code_dtype,
+    declared_levels,
+    is_iterable,
+)
 from mapdag.data.problems import listed, rows_text, unknown_names
 from mapdag.data.rows import Weights, check_weights, distinct_rows
 from mapdag.errors import DataError, ParameterError
 from mapdag.tables import Column, Table, Tabular
-from mapdag.wording import free_name, plural
+from mapdag.wording import brief, free_name, plural
 
 if TYPE_CHECKING:
     import polars as pl
@@ -331,6 +340,8 @@ class Dataset(Tabular):
         >>> Dataset.from_codes([[0, 1, 2]]).select(["X3", "X1"]).names
         ('X3', 'X1')
         """
+        if isinstance(names, bytes | Mapping) or not is_iterable(names):
+            raise ParameterError(f"names must be a column or a list of columns, got {brief(names)}")
         chosen = check_names([names] if isinstance(names, str) else list(names))
         unknown = [name for name in chosen if name not in self.levels]
         if unknown:

@@ -127,7 +127,7 @@ def _without_row_names(source: Source) -> Source:
 
 def _from_series(name: str, series: pl.Series, options: ReadOptions) -> Column:
     # Numbers in great variety: a label for each would take long, and nobody wants them.
-    numeric = options.missing_texts if options.takes_numbers(name) else None
+    numeric = options.missing_texts(name) if options.takes_numbers(name) else None
     return from_polars(name, series, own=True, numeric=numeric)
 
 

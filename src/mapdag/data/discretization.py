@@ -25,6 +25,8 @@ from mapdag.public import public
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from mapdag.data.options import MissingValues
+
 #: A method by name, as in "quantile" or "interval(5)"; a number of quantiles; cut points; or none, for categories.
 _Way: TypeAlias = "str | int | Sequence[float] | None"
 
@@ -227,7 +229,7 @@ def discretize(
     columns: Iterable[str] | None = None,
     initial_bins: int = 60,
     drop: str | Iterable[str] = (),
-    missing_values: str | Iterable[Any] = (),
+    missing_values: MissingValues = (),
 ) -> Cuts:
     """Choose where to cut continuous columns into intervals.
 
@@ -247,8 +249,9 @@ def discretize(
         The number of quantiles to start from ("hartemink" only).
     drop : str or iterable of str
         Columns to leave out of account.
-    missing_values : str or iterable
-        Further labels that mean "missing"; missing values are left out of account (to "hartemink", a level).
+    missing_values : str, iterable or mapping
+        Further labels that mean "missing", as in `read`; missing values are left out of account (to "hartemink", a
+        level).
 
     Returns
     -------
@@ -272,18 +275,18 @@ def discretize(
     ('[0,0.9]', '(0.9,1.9]')
     """
     chosen = Method(method, bins, initial_bins)
-    source = open_source(table)
-    positions = chosen_columns(source, names_in(drop))
-    wanted = None if columns is None else [columns] if isinstance(columns, str) else list(columns)
+    source, dropped = open_source(table), names_in(drop)
+    positions = chosen_columns(source, dropped)
+    wanted = None if columns is None else names_in(columns, "columns")
     discretizer = Discretizer(chosen) if wanted is None else Discretizer(columns=dict.fromkeys(wanted, chosen))
     discretizer.checked(positions)
     options = ReadOptions(
         missing="level",
-        missing_values=texts_for_missing(missing_values),
+        missing_values=texts_for_missing(missing_values, source.names),
         cut=frozenset(discretizer.columns),
         cut_continuous=wanted is None,
     )
-    problems = Problems(names_in(drop))
+    problems = Problems(dropped)
     continuous: list[Continuous] = []
     others: list[Coded] = []
     for name, position in positions.items():

@@ -105,7 +105,7 @@ def judge(column: Column, options: ReadOptions) -> Judgement:
     if column.n_positions <= min(FEW, options.max_levels) and not named:
         return CATEGORY
     counts = column.tally()
-    numbers = None if _has_codes(column) else column.numbers(options.missing_texts)
+    numbers = None if _has_codes(column) else column.numbers(options.missing_texts(column.name))
     if numbers is not None:
         return _judge_numbers(column, numbers, counts, options, named_index=named_index)
     return _judge_texts(column, counts, options, named_index=named_index)

@@ -88,7 +88,7 @@ def interpret(column: Column, options: ReadOptions, problems: Problems) -> Coded
 
 def _numbers_of(column: Column, options: ReadOptions, problems: Problems) -> Continuous | None:
     """Return a column that is to be cut as numbers, or note why it cannot be."""
-    numbers = column.numbers(options.missing_texts)
+    numbers = column.numbers(options.missing_texts(column.name))
     wrong = None
     if numbers is None:
         texts = [text for text in meanings_of(column, options, None) if text is not None]
@@ -130,7 +130,7 @@ def _accepted(column: Column, found: Judgement, options: ReadOptions, problems: 
         return True
     problems.add(name, found.why, *ways, topic=_TOPICS.get(found.kind, "look like identifiers"))
     if found.kind == "numeric" and options.missing == "error":
-        numbers = column.numbers(options.missing_texts)
+        numbers = column.numbers(options.missing_texts(column.name))
         if numbers is not None:
             _note_missing(column, np.isnan(numbers)[column.index], options, problems)
     return False
@@ -179,7 +179,7 @@ def missing_positions(column: Column, options: ReadOptions) -> NDArray[np.bool_]
         return np.zeros(column.n_positions, dtype=bool)
     # The text of numbers in great variety is not made for this.
     if options.cuts(column) or (undeclared and column.values is not None):
-        numbers = column.numbers(options.missing_texts)
+        numbers = column.numbers(options.missing_texts(column.name))
         if numbers is not None:
             return np.isnan(numbers)
     labels = meanings_of(column, options, options.expected(column.name))
@@ -188,7 +188,7 @@ def missing_positions(column: Column, options: ReadOptions) -> NDArray[np.bool_]
 
 def _own_levels(column: Column, options: ReadOptions, labels: Sequence[str | None]) -> tuple[str, ...]:
     if column.declared is not None:
-        return tuple(label for label in dict.fromkeys(column.declared) if not no_level(label, options))
+        return tuple(label for label in dict.fromkeys(column.declared) if not no_level(label, column.name, options))
     return tuple(ordered(label for label in labels if label is not None))
 
 

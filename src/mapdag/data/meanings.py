@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
+from mapdag.data.columns import is_missing
 from mapdag.data.labels import MISSING, Matcher, is_iterable, spelling, text_of, tidied
+from mapdag.data.problems import unknown_names
 from mapdag.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -26,6 +28,12 @@ MISSING_LEVELS = ("<missing>", "NA")
 #: What stands where there is no code, because a value is missing or is no level.
 MISSING_CODE, NO_LEVEL = -1, -2
 
+#: What stands for every column in mappings from columns.
+EVERY_COLUMN = "*"
+
+#: Labels that mean "missing", by column; None for those of every column.
+MissingTexts: TypeAlias = Mapping[str | None, frozenset[str]]
+
 
 @dataclass(frozen=True)
 class ReadOptions:
@@ -37,7 +45,7 @@ class ReadOptions:
     codes: bool | None = None  # whether columns with declared levels hold positions in them; None: to be found out
     truths: bool = False  # whether 0 and 1 may be truth values: they are known not to be positions
     missing: Literal["error", "drop", "level", "keep"] = "error"  # what to do about missing values
-    missing_values: frozenset[str] = frozenset()  # labels that mean "missing", on top of the usual ones
+    missing_values: MissingTexts = field(default_factory=dict)  # labels that mean "missing", on top of the usual ones
     most: int | None = None  # `max_levels`: up to so many levels are meant, more are a mistake
     cut: frozenset[str] = frozenset()  # the columns to be cut into intervals
     cut_numbers: frozenset[str] = frozenset()  # those with known cuts: to be cut if they hold numbers
@@ -47,10 +55,14 @@ class ReadOptions:
     first: str | None = None  # the first column of the table, which may number its rows
     weight: float = 1.0  # how many observations a row stands for, on average
 
-    @property
-    def missing_texts(self) -> frozenset[str]:
-        """Every label that means "missing" unless it is declared."""
-        return MISSING | self.missing_values | {spelling(text) for text in self.missing_values}
+    def missing_values_of(self, name: str) -> frozenset[str]:
+        """Return the labels of a column that the user said mean "missing"."""
+        return self.missing_values.get(None, frozenset()) | self.missing_values.get(name, frozenset())
+
+    def missing_texts(self, name: str) -> frozenset[str]:
+        """Return every label of a column that means "missing" unless it is declared."""
+        given = self.missing_values_of(name)
+        return MISSING | given | {spelling(text) for text in given}
 
     @property
     def max_levels(self) -> int:
@@ -65,7 +77,7 @@ class ReadOptions:
         """Tell whether the user wants a column cut."""
         if column.name in self.cut:
             return True
-        numbers = column.numbers(self.missing_texts) if column.name in self.cut_numbers else None
+        numbers = column.numbers(self.missing_texts(column.name)) if column.name in self.cut_numbers else None
         return numbers is not None and not np.isnan(numbers).all()
 
     def takes_numbers(self, name: str) -> bool:
@@ -78,11 +90,42 @@ class ReadOptions:
         return code_texts(len(declared)) if declared is not None and self.codes else declared
 
 
-def texts_for_missing(values: str | Iterable[Any]) -> frozenset[str]:
-    """Understand the option `missing_values`."""
-    if isinstance(values, bytes) or not is_iterable(values):
-        raise ParameterError(f"missing_values must be a text or a list of values, got {values!r:.80}")
-    return frozenset(text_of(value) for value in ([values] if isinstance(values, str) else values))
+def missing_option(values: Any, names: Collection[str] | None = None) -> list[str] | dict[str, list[str]]:
+    """Check the option `missing_values`, for a table with these columns if they are known; return it with texts.
+
+    >>> missing_option([-9, "refused"], ["smoke", "age"]), missing_option({"age": 99}, ["smoke", "age"])
+    (['-9', 'refused'], {'age': ['99']})
+    """
+    if not isinstance(values, Mapping):
+        return _missing_list(values)
+    if names is not None:
+        unknown = [str(name) for name in values if str(name) not in names and name != EVERY_COLUMN]
+        if unknown:
+            raise unknown_names(unknown, list(names), "missing_values")
+    return {str(name): _missing_list(each, str(name)) for name, each in values.items()}
+
+
+def _missing_list(values: Any, name: str = "") -> list[str]:
+    """Return the texts of values that mean "missing"; nulls are missing anyway."""
+    what = "missing_values" + (f" of {name!r}" if name else "")
+    listed = [values] if isinstance(values, str) or (name and isinstance(values, int | float | np.number)) else values
+    if isinstance(listed, bytes | Mapping) or not is_iterable(listed) or hasattr(listed, "columns"):
+        also = "" if name else ", or a mapping from columns to such"
+        raise ParameterError(f"{what} must be a text or a list of values{also}, got {values!r:.80}")
+    listed = list(listed)
+    for value in listed:
+        if not isinstance(value, str) and (isinstance(value, bytes) or is_iterable(value)):
+            raise ParameterError(f"{what} must be single values, got {value!r:.80} among them")
+    return [text_of(value) for value in listed if not is_missing(value)]
+
+
+def texts_for_missing(values: Any, names: Collection[str]) -> MissingTexts:
+    """Understand the option `missing_values` for a table with these columns: by column, None standing for every one."""
+    given = missing_option(values, names)
+    if not isinstance(given, dict):
+        return {None: frozenset(given)}
+    every = None if EVERY_COLUMN in names else EVERY_COLUMN
+    return {None if name == every else name: frozenset(texts) for name, texts in given.items()}
 
 
 def code_texts(size: int) -> tuple[str, ...]:
@@ -93,8 +136,8 @@ def code_texts(size: int) -> tuple[str, ...]:
 def meanings_of(column: Column, options: ReadOptions, declared: Sequence[str] | None) -> list[str | None]:
     """Return what every position stands for: one of the declared texts, another text, or None for missing."""
     if declared is None and column.declared is not None:
-        return [None if label is None or no_level(label, options) else label for label in column.labels]
-    missing = options.missing_texts
+        return [None if label is None or no_level(label, column.name, options) else label for label in column.labels]
+    missing = options.missing_texts(column.name)
     match = Matcher(declared, truths=options.truths) if declared is not None else None
     meanings: list[str | None] = []
     for label in column.labels:
@@ -118,6 +161,6 @@ def codes_by_position(column: Column, levels: Sequence[str]) -> NDArray[np.intp]
     return np.array([known.get(text, NO_LEVEL) for text in meanings_of(column, ReadOptions(), levels)], dtype=np.intp)
 
 
-def no_level(label: str, options: ReadOptions) -> bool:
-    """Tell whether a category that the column's type declares is no level all the same."""
-    return not label.strip() or label in options.missing_values
+def no_level(label: str, name: str, options: ReadOptions) -> bool:
+    """Tell whether a category that the type of a column declares is no level all the same."""
+    return not label.strip() or label in options.missing_values_of(name)

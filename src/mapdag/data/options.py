@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 
 from mapdag.errors import MapdagError
+
+#: What `missing_values` may be: values of every column, or values by column.
+MissingValues: TypeAlias = "str | Iterable[Any] | Mapping[str, Any]"
 
 
 class ReadingOptions(TypedDict, total=False):
@@ -23,7 +26,7 @@ class ReadingOptions(TypedDict, total=False):
     weights: str | ArrayLike | None
     drop: str | Iterable[str]
     missing: Literal["error", "drop", "level", "keep"]
-    missing_values: str | Iterable[Any]
+    missing_values: MissingValues
     discretize: Discretization | None
     codes: bool | None
     max_levels: int | None
@@ -65,6 +68,21 @@ def ways_from(given: Sequence[str]) -> Any:
     if not by_column:
         return general[0] if general else None
     return {"*": general[0], **by_column} if general else by_column
+
+
+def missing_from(given: Iterable[str]) -> list[str] | dict[str, list[str]]:
+    """Read which values mean "missing" from texts: values of every column, and values of one as COLUMN=VALUE.
+
+    A value with "=" in it, of every column, is written with "*" for the column.
+
+    >>> missing_from(["refused", "-9"]), missing_from(["refused", "smoke=9", "smoke=8", "*=a=b"])
+    (['refused', '-9'], {'*': ['refused', 'a=b'], 'smoke': ['9', '8']})
+    """
+    found: dict[str, list[str]] = {}
+    for text in given:
+        name, _, value = text.partition("=") if "=" in text else ("*", "", text)
+        found.setdefault(name, []).append(value)
+    return found.get("*", []) if not found.keys() - {"*"} else found
 
 
 def _way(text: str) -> str | list[float]:

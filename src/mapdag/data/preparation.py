@@ -93,7 +93,7 @@ def prepare(source: Any, **asked: Unpack[ReadingOptions]) -> Prepared:
     known = {name: cuts[name] for name in positions if name in cuts} if isinstance(cuts, Mapping) else {}
     discretizer = Discretizer.of(asked.get("discretize"), positions)
     options = replace(
-        _understood(asked, list(positions), discretizer),
+        _understood(asked, list(positions), discretizer, table.names),
         cut_numbers=frozenset() if asked.get("codes") else frozenset(known),
         first=table.names[0],
     )
@@ -143,8 +143,8 @@ def _check(asked: ReadingOptions) -> None:
         raise ParameterError("levels and like cannot be given together")
 
 
-def _understood(asked: ReadingOptions, names: list[str], discretizer: Discretizer) -> ReadOptions:
-    """Return what the options say about the columns."""
+def _understood(asked: ReadingOptions, names: list[str], discretizer: Discretizer, every: Sequence[str]) -> ReadOptions:
+    """Return what the options say about the columns; `every` column, those of weights and those left out included."""
     like, most = asked.get("like"), asked.get("max_levels")
     return ReadOptions(
         declared=declared_in(asked.get("levels"), like, names),
@@ -152,7 +152,7 @@ def _understood(asked: ReadingOptions, names: list[str], discretizer: Discretize
         gaps=getattr(like, "gaps", False),
         codes=asked.get("codes"),
         missing=asked.get("missing", "error"),
-        missing_values=texts_for_missing(asked.get("missing_values", ())),
+        missing_values=texts_for_missing(asked.get("missing_values", ()), every),
         most=None if most is None else int(most),
         cut=frozenset(discretizer.columns),
         cut_continuous=discretizer.default is not None,

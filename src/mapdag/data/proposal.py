@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mapdag.data.judgement import bins_for
+from mapdag.data.meanings import EVERY_COLUMN
 from mapdag.data.preparation import prepare
 from mapdag.data.problems import way_with_missing
 from mapdag.errors import DataError, Setting
@@ -67,6 +68,8 @@ def repaired(held: Source, options: dict[str, Any], numeric: Sequence[str]) -> t
         trial = {name: value for name, value in options.items() if name not in {"separator", "encoding"}}
         if "drop" in trial:
             trial["drop"] = [name for name in trial["drop"] if name in there]
+        if isinstance(trial.get("missing_values"), dict):
+            trial["missing_values"] = {n: v for n, v in trial["missing_values"].items() if n in {*there, EVERY_COLUMN}}
         try:
             with unsaid():
                 prepare(replace(held, parts=list(held.parts)), **trial).coded()

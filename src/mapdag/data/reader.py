@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from mapdag.data.columns import is_a
 from mapdag.data.dataset import Dataset
+from mapdag.data.meanings import missing_option
 from mapdag.data.packed.scan import scan
 from mapdag.data.packed.sources import is_many
 from mapdag.data.preparation import prepare
+from mapdag.data.source import names_in
 from mapdag.errors import ParameterError
 from mapdag.public import public
 
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from mapdag.data.discretization import Discretization
-    from mapdag.data.options import ReadingOptions
+    from mapdag.data.options import MissingValues, ReadingOptions
 
 
 @public()
@@ -32,7 +34,7 @@ def read(
     weights: str | ArrayLike | None = None,
     drop: str | Iterable[str] = (),
     missing: Literal["error", "drop", "level", "keep"] = "error",
-    missing_values: str | Iterable[Any] = (),
+    missing_values: MissingValues = (),
     discretize: Discretization | None = None,
     codes: bool | None = None,
     max_levels: int | None = None,
@@ -69,9 +71,10 @@ def read(
         What to do about missing values: refuse them, leave out the rows that have any (the others read as if these were
         not in the table), make them the last level of their column, labelled "NA" (or "<missing>" where "NA" is a
         label already), or keep them as gaps, about which nothing is known (`docs/howto/gaps.md`).
-    missing_values : str or iterable
+    missing_values : str, iterable or mapping
         Labels that mean "missing", on top of nulls, blanks, and the texts NA, N/A, #N/A, <NA>, NaN, nan, null, NULL,
-        "?" and "."; any of these is an ordinary label where it is declared.
+        "?" and "."; any of these is an ordinary label where it is declared. A mapping from columns is about these
+        columns only, "*" in it about every one: ``{"*": ["refused"], "smoke": [9], "age": [99]}``.
     discretize : str, mapping or Cuts, optional
         How to cut columns of numbers: a method for all that look continuous, "quantile" (three bins), "interval(5)" or
         "hartemink"; or a mapping from columns to a method, a number of quantiles, a list of cut points, or "none" for
@@ -120,9 +123,9 @@ def read(
         "levels": levels,
         "like": like,
         "weights": weights,
-        "drop": drop,
+        "drop": names_in(drop),
         "missing": missing,
-        "missing_values": missing_values,
+        "missing_values": missing_option(missing_values),
         "discretize": discretize,
         "codes": codes,
         "max_levels": max_levels,

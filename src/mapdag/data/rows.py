@@ -44,7 +44,7 @@ def read_weights(source: Source, weights: Any, options: ReadOptions) -> Weights 
         return check_weights(weights, source.n_rows)
     what = f"weights: column {weights!r}"
     column = source.pop(source.names.index(weights), options)
-    values = column.numbers(options.missing_texts)
+    values = column.numbers(options.missing_texts(weights))
     if values is None:
         wrong = next((label for label in column.labels if label and parse_numbers([label.strip()]) is None), "nothing")
         raise DataError(f"{what} must be numbers, got {wrong!r}")

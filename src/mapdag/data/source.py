@@ -83,11 +83,11 @@ def open_source(source: Any, separator: str | None = None, encoding: str | None 
     return found
 
 
-def names_in(drop: str | Iterable[str]) -> list[str]:
-    """Return the columns that are to be left out."""
-    if isinstance(drop, bytes) or not is_iterable(drop):
-        raise ParameterError(f"drop must be a column or a list of columns, got {drop!r:.80}")
-    return [drop] if isinstance(drop, str) else [str(name) for name in drop]
+def names_in(columns: str | Iterable[str], what: str = "drop") -> list[str]:
+    """Return the columns that an option names: those that are to be left out, unless it is another one."""
+    if isinstance(columns, bytes | Mapping) or not is_iterable(columns):
+        raise ParameterError(f"{what} must be a column or a list of columns, got {columns!r:.80}")
+    return [columns] if isinstance(columns, str) else [str(name) for name in columns]
 
 
 def check_width(source: Source, columns: int) -> None:

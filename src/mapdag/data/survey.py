@@ -67,7 +67,7 @@ def count_column(columns: Sequence[Column], options: ReadOptions) -> str | None:
 def _holds_counts(column: Column, options: ReadOptions) -> bool:
     if column.declared is not None or column.name in options.declared or column.name in options.cut | options.uncut:
         return False
-    numbers = column.numbers(options.missing_texts)
+    numbers = column.numbers(options.missing_texts(column.name))
     if numbers is None:
         return False
     by_row = numbers[column.index]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mapdag.data import check
-from mapdag.errors import SHOWN_ITEMS, DataError, MapdagError, Setting
+from mapdag.errors import SHOWN_ITEMS, DataError, MapdagError, Setting, missing_texts
 
 _LISTS = ("drop", "missing_values", "discretize")
 _TEXTS = ("missing", "weights", "separator", "encoding")
@@ -88,6 +88,8 @@ def query_of(option: str, value: Any) -> Any:
             for name, way in ways
         ]
         return [text if name == "*" else f"{name}={text}" for name, text in texts]
+    if option == "missing_values":
+        return missing_texts(value)
     if option in _LISTS:
         return [str(item) for item in ([value] if isinstance(value, str) else value)]
     if option == "codes":
@@ -98,13 +100,18 @@ def query_of(option: str, value: Any) -> Any:
 def options_of(query: Mapping[str, list[str]]) -> dict[str, Any]:
     """Read the options of `mapdag.read` from what the page sends.
 
+    >>> options_of({"missing_values": query_of("missing_values", {"smoke": ["9"], "*": ["a=b", "?"]})})
+    {'missing_values': {'smoke': ['9'], '*': ['a=b', '?']}}
     >>> options_of({"drop": ["id"], "discretize": ["quantile", "age=18,65"], "missing": ["drop"]})
     {'drop': ['id'], 'missing': 'drop', 'discretize': {'*': 'quantile', 'age': [18.0, 65.0]}}
     """
     found: dict[str, Any] = {}
-    for option in ("drop", "missing_values"):
-        if query.get(option):
-            found[option] = list(query[option])
+    from mapdag.data.options import missing_from, ways_from
+
+    if query.get("drop"):
+        found["drop"] = list(query["drop"])
+    if query.get("missing_values"):
+        found["missing_values"] = missing_from(query["missing_values"])
     for option, name in (*((each, each) for each in _TEXTS), ("sep", "separator")):
         if query.get(option) and query[option][-1]:
             found[name] = query[option][-1]
@@ -116,7 +123,5 @@ def options_of(query: Mapping[str, list[str]]) -> dict[str, Any]:
     if query.get("codes"):
         found["codes"] = query["codes"][-1] == "true"
     if query.get("discretize"):
-        from mapdag.data.options import ways_from
-
         found["discretize"] = ways_from(query["discretize"])
     return found

@@ -209,13 +209,14 @@ class FamilyScores:
             crew.board[FAILED] = 1  # what it has taken will not be done
             raise
 
-    def estimate(self) -> float:
-        """Estimate the nanoseconds to count one node without parents with every candidate."""
+    def estimate(self, n_rows: int | None = None) -> float:
+        """Estimate the nanoseconds to count one node without parents with every candidate, in all rows or so many."""
         from mapdag.counts.choice import estimate
 
         engine = self.engine
         middle = np.argsort(engine.cards)[engine.n_nodes // 2 :][:1]
-        return float(estimate(engine.n_rows, middle, np.arange(engine.n_nodes), engine.cards))
+        rows = engine.n_rows if n_rows is None else n_rows
+        return float(estimate(rows, middle, np.arange(engine.n_nodes), engine.cards))
 
     def family(self, child: int, parents: Sequence[int]) -> Floats:
         """Score of one family under each criterion."""

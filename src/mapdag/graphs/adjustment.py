@@ -1,12 +1,15 @@
 """Which nodes to adjust for, so that what is seen tells what an intervention would do.
 
-The generalized adjustment criterion (Perkovic, Textor, Kalisch and Maathuis, 2018, "Complete graphical characterization
-and construction of adjustment sets in Markov equivalence classes of ancestral graphs"), for one cause and one effect,
-on DAGs and on classes of DAGs. On masks; paths are *possibly directed* if no arc on them points backwards.
+The generalized adjustment criterion for one cause and one effect, on DAGs, on classes of DAGs, and on classes with
+background knowledge (Perkovic, Kalisch and Maathuis, 2017, "Interpreting and using CPDAGs with background knowledge").
+On masks. A path is *possibly causal* if no arc joins one of its nodes to an earlier one. Some of its nodes then make a
+possibly causal path in which no node is adjacent to the last but one before it; there, it is enough to look at the arcs
+on the path itself, if the graph is closed under Meek's rules (ibid., lemmas 3.2 and 3.6).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from mapdag.graphs.acyclicity import reachable
@@ -19,29 +22,45 @@ class Effect(NamedTuple):
 
     cause: int  # position
     effect: int  # position
-    between: int  # mask of the nodes on possibly directed paths, the effect among them; 0 if there is no such path
-    undecided: int  # mask of the neighbours of the cause on such paths: of an arc or against it, who knows
-    forbidden: int  # mask of the possible descendants of the nodes between, which must not be adjusted for
+    first: int  # mask of the nodes that follow the cause on possibly causal paths; 0 if there is no such path
+    undecided: int  # mask of those of them that an edge joins to the cause: it may be an arc either way
+    forbidden: int  # mask of the possible descendants of the first nodes, which must not be adjusted for
 
 
 def effect_of(
     parents: tuple[int, ...], children: tuple[int, ...], neighbours: tuple[int, ...], cause: int, effect: int
 ) -> Effect:
-    """Find the ways from a cause to an effect.
+    """Find the ways from a cause to an effect; the directions of the graph must follow Meek's rules.
 
     Examples
     --------
     >>> effect_of((0b000, 0b001, 0b011), (0b110, 0b100, 0b000), (0, 0, 0), 0, 2)
-    Effect(cause=0, effect=2, between=6, undecided=0, forbidden=6)
+    Effect(cause=0, effect=2, first=6, undecided=0, forbidden=6)
     """
-    start = 1 << cause
     onward = [c | n for c, n in zip(children, neighbours, strict=True)]
-    without = [mask & ~start for mask in onward]
-    backward = [(p | n) & ~start for p, n in zip(parents, neighbours, strict=True)]
-    ahead = reachable(backward, 1 << effect)
-    first = onward[cause] & ahead
-    between = reachable(without, first) & ahead
-    return Effect(cause, effect, between, neighbours[cause] & ahead, reachable(onward, between) if between else 0)
+    backward = [p | n for p, n in zip(parents, neighbours, strict=True)]
+    adjacent = [p | other for p, other in zip(parents, onward, strict=True)]
+    others = ((1 << len(parents)) - 1) & ~(parents[cause] | 1 << cause)
+    first = onward[cause] & _reached_without_chords(backward, adjacent, 1 << effect & others, others)
+    forbidden = _reached_without_chords(onward, adjacent, first, others)
+    return Effect(cause, effect, first, neighbours[cause] & first, forbidden)
+
+
+def _reached_without_chords(masks: Sequence[int], adjacent: Sequence[int], start: int, among: int) -> int:
+    """Return what can be reached along `masks` so that no node is adjacent to the last but one before it."""
+    found = start
+    steps = [(-1, node) for node in members(start)]  # a node, and the one before it
+    seen = set(steps)
+    while steps:
+        before, node = steps.pop()
+        onward = masks[node] & among
+        if before >= 0:
+            onward &= ~(adjacent[before] | 1 << before)
+        found |= onward
+        new = {(node, after) for after in members(onward)} - seen
+        seen |= new
+        steps.extend(new)
+    return found
 
 
 def back_door_graph(

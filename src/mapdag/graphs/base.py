@@ -97,8 +97,10 @@ class Graph(Drawable):
     def identifiable(self, cause: str, effect: str) -> bool:
         """Tell whether the graph decides what an intervention on the cause does to the effect.
 
-        A DAG always does. A class of DAGs does not if an edge between the cause and a node on the way to the effect has
-        no direction: in some of them the cause acts through it, in others it does not.
+        A DAG always does. A class of DAGs does not if a possibly causal path, one on which no arc joins a node to an
+        earlier one, leads from the cause to the effect and begins with an edge without direction: in some DAGs of the
+        class the cause acts through it, in others it does not (Perkovic, 2020, "Identifying causal effects in maximally
+        oriented partially directed acyclic graphs").
 
         Examples
         --------
@@ -155,7 +157,7 @@ class Graph(Drawable):
         (('sex',), ('smoke',))
         """
         ways = self._ways(cause, effect)
-        if not ways.between:
+        if not ways.first:
             raise GraphError(
                 f"{cause!r} has no effect on {effect!r} in this graph, as no directed path leads there: there is "
                 "nothing to adjust for"
@@ -184,7 +186,12 @@ class Graph(Drawable):
 
     def _ways(self, cause: str, effect: str) -> adjustment.Effect:
         one, other = self._index.pair((cause, effect))
-        return adjustment.effect_of(self._parents, self.child_masks, self.neighbour_masks, one, other)
+        graph = self._closed()
+        return adjustment.effect_of(graph.parent_masks, graph.child_masks, graph.neighbour_masks, one, other)
+
+    def _closed(self) -> Graph:
+        """Return the graph with every direction that follows from the others."""
+        return self
 
     def _one_dag(self) -> DAG:
         """Return the DAG, or one of the class."""

@@ -226,6 +226,11 @@ class CPDAG(Graph):
     def _one_dag(self) -> DAG:
         return self.to_dag()
 
+    def _closed(self) -> CPDAG:
+        from mapdag.graphs.meek import meek_closure
+
+        return meek_closure(self) if any(self._neighbours) else self
+
     def _identity(self) -> tuple[Any, ...]:
         return *super()._identity(), frozenset(map(frozenset, self.edges))
 

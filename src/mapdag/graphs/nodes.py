@@ -155,7 +155,9 @@ def _check_name(name: object, number: int) -> None:
 
 
 def several(name: str, values: Iterable[T]) -> Iterator[T]:
-    """Go through values, or say that they must be several."""
+    """Go through values, or say that they must be several; what a mapping says of them would be lost."""
+    if isinstance(values, Mapping):
+        raise GraphError(f"{name} must be a collection, got a mapping {brief(values)}; list() of it has its keys")
     try:
         return iter(values)
     except TypeError:

@@ -2,19 +2,22 @@
 
 Of each row, only a part of the network matters: the families of nodes that are known or have known descendants (others
 sum to one), as far as they hang together with the node through nodes that are not known. Rows with the same part are
-computed together, each with its own evidence; with gaps at random, that is a few nodes in most rows.
+computed together, each with its own evidence; with gaps at random, that is a few nodes in most rows. Whether a row is
+possible at all depends on the families whose tables have zeros, wherever they are.
 """
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from mapdag.data.codings import TEXT
 from mapdag.data.problems import listed, rows_text
-from mapdag.errors import DataError, NetworkError
-from mapdag.graphs.masks import members
+from mapdag.errors import CapacityError, DataError, NetworkError
+from mapdag.graphs.acyclicity import reachable
+from mapdag.graphs.masks import mask_of, members
 from mapdag.graphs.structure import moral
 from mapdag.networks.cpts import Floats, refuse_undefined
 from mapdag.networks.elimination import Order, best_order, check_capacity, run
@@ -83,6 +86,7 @@ def predict_proba(network: BayesianNetwork, data: Any, node: str) -> Floats:
         parts = [part for part in left if len(part.rows)]
     for part in parts if evidence.n_rows else ():
         result[part.rows] = _posterior(families, rows, part, target)
+    result[_are_impossible(network, rows)] = np.nan
     return result
 
 
@@ -101,21 +105,82 @@ def predict(network: BayesianNetwork, data: Any, node: str) -> NDArray[Any]:
 def _evidence(network: BayesianNetwork, data: Any, node: str) -> Evidence:
     """Return what the table tells about the nodes that matter.
 
-    As long as the Markov blanket is known throughout, nothing is asked of other columns.
+    As long as the Markov blanket is known throughout, nothing is asked of other columns, but for those of families
+    whose tables have zeros: they may make a row impossible.
     """
     dag, blanket = network.dag, network.dag.markov_blanket(node)
     evidence = rows_as_evidence(data, blanket, network)
     sure = [name for name in evidence.codes if name not in evidence.known]
-    if len(sure) == len(blanket):
-        return evidence
-    near = _near(dag, dag.index.mask(node), dag.index.mask(sure))
-    evidence = rows_as_evidence(data, dag.index.select(near), network)
-    if not evidence.codes:
+    near = set(blanket)
+    if len(sure) < len(blanket):
+        near = set(dag.index.select(_near(dag, dag.index.mask(node), dag.index.mask(sure))))
+    zeros = {network.nodes[member] for i in _with_zeros(network) for member in (*dag.parent_indices(i), i)}
+    wanted = [name for name in dag.nodes if name in near | zeros and name != node]
+    if len(wanted) > len(blanket):
+        evidence = rows_as_evidence(data, wanted, network)
+    if not near & evidence.codes.keys() and blanket:
         raise DataError(
             f"the data have no column of a node that tells anything about {node!r}, such as {listed(blanket)}; "
             "query() gives its distribution without evidence"
         )
     return evidence
+
+
+def _with_zeros(network: BayesianNetwork) -> list[int]:
+    """Return the nodes whose tables have zeros."""
+    return [i for i, node in enumerate(network.nodes) if not network.cpts[node].all()]
+
+
+def _are_impossible(network: BayesianNetwork, rows: Rows) -> NDArray[np.bool_]:
+    """Tell which rows have probability zero, unless finding out is too expensive.
+
+    What is known is impossible if no levels of the others make all families positive; those without zeros always are.
+    """
+    impossible = np.zeros(rows.n_rows, dtype=bool)
+    dag = network.dag
+    alive = reachable(dag.parent_masks, mask_of(rows.codes))
+    zeros = [i for i in _with_zeros(network) if alive >> i & 1]
+    unsure = np.zeros(rows.n_rows, dtype=bool)
+    for i in zeros:
+        family = [*dag.parent_indices(i), i]
+        known = np.broadcast_to(rows.known[family].all(axis=0), rows.n_rows)
+        unsure |= ~known
+        if known.any():
+            cells = tuple(rows.codes[member][known].astype(np.intp) for member in family)
+            impossible[known] |= network.cpts[network.nodes[i]][cells] == 0
+    left = np.flatnonzero(unsure & ~impossible)
+    if len(left):
+        with contextlib.suppress(CapacityError):
+            impossible[left] = _cannot_be_completed(network, zeros, rows, left)
+    return impossible
+
+
+def _cannot_be_completed(
+    network: BayesianNetwork, zeros: list[int], rows: Rows, chosen: NDArray[np.intp]
+) -> NDArray[np.bool_]:
+    """Tell which of some rows have no completion under which these families are all positive."""
+    from mapdag.graphs import DAG
+    from mapdag.networks.gaps import log_known
+    from mapdag.networks.network import BayesianNetwork as Network
+
+    dag = network.dag
+    needed = sorted({member for i in zeros for member in (*dag.parent_indices(i), i)})
+    names = [network.nodes[i] for i in needed]
+    levels = {name: network.levels[name] for name in names}
+    arcs = [(parent, network.nodes[i]) for i in zeros for parent in dag.parents(network.nodes[i])]
+    cpts = {name: np.full(len(levels[name]), 1 / len(levels[name])) for name in names}
+    for i in zeros:  # all that counts is where they are
+        positive = network.cpts[network.nodes[i]] != 0
+        cpts[network.nodes[i]] = positive / positive.sum(axis=-1, keepdims=True)
+    cards = np.array([len(levels[name]) for name in names], dtype=np.uint16)
+    codes = np.repeat(cards[:, None], len(chosen), axis=1)
+    for row, i in zip(codes, needed, strict=True):
+        known = np.broadcast_to(rows.known[i], rows.n_rows)[chosen]
+        if known.any():
+            row[known] = rows.codes[i][chosen][known]
+    distinct, back = np.unique(codes, axis=1, return_inverse=True)
+    part = Network._trusted(DAG(names, arcs), levels, cpts)  # noqa: SLF001 - right by construction
+    return np.isneginf(log_known(part, distinct))[back.ravel()]
 
 
 def _near(dag: DAG, start: int, sure: int) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from mapdag.errors import ParameterError
@@ -10,8 +10,6 @@ from mapdag.networks.evidence import levels_by_node
 from mapdag.wording import brief
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
     from mapdag.networks.answers import Explanation, Marginals
@@ -74,7 +72,7 @@ class Questions:
         """
         from mapdag.networks.elimination import query
 
-        if not isinstance(nodes, Iterable):
+        if not isinstance(nodes, Iterable) or isinstance(nodes, Mapping):
             raise ParameterError(f"nodes must name nodes to ask for, got {brief(nodes)}")
         asked = (nodes,) if isinstance(nodes, str) else tuple(nodes)
         known, done = levels_by_node("evidence", evidence), levels_by_node("do", do)
@@ -184,9 +182,10 @@ class Questions:
         ----------
         data : Dataset, or any table that `mapdag.read` takes
             With columns of some of the other nodes. What a row does not tell, because a column is absent or a value
-            missing, is summed over; a missing value is a level only where the network has that level. As long as the
-            Markov blanket of the node is known, other columns are ignored, and so is the node's own. A table is read
-            with the levels of the network, so that a single row will do.
+            missing, is summed over; a missing value is a level only where the network has that level. The node's own
+            column is ignored. As long as its Markov blanket is known, so are other columns, but for those of nodes
+            whose tables have zeros, which may make a row impossible. A table is read with the levels of the network, so
+            that a single row will do.
         node : str
             The node to predict.
 

@@ -169,7 +169,9 @@ def _row(row: Any) -> tuple[Any, tuple[Any, ...]]:
 def _check_row(key: ArcKey, values: Sequence[Any]) -> tuple[float, ...]:
     """One or three probabilities."""
     real = (int, float, np.integer, np.floating)
-    if len(values) not in (1, 3) or not all(isinstance(v, real) and 0 <= v <= 1 for v in values):
+    if len(values) not in (1, 3) or not all(
+        isinstance(v, real) and not isinstance(v, bool) and 0 <= v <= 1 for v in values
+    ):
         raise ParameterError(f"CS needs one or three probabilities for {key!r}, got {brief(tuple(values))}")
     numbers = tuple(map(float, values))
     if len(numbers) == 3 and abs(sum(numbers) - 1) > 1e-9:

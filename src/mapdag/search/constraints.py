@@ -60,7 +60,7 @@ class Constraints:
 def _group(tier: object) -> tuple[str, ...]:
     if isinstance(tier, str):
         return (tier,)
-    if not isinstance(tier, Iterable):
+    if not isinstance(tier, Iterable) or isinstance(tier, bytes | Mapping):
         raise ParameterError(f"tiers must be a sequence of groups of names, got a group {brief(tier)}")
     return tuple(tier)
 

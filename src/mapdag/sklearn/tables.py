@@ -127,7 +127,7 @@ def _codes(column: Column, network: BayesianNetwork) -> NDArray[np.intp]:
 def _codes_by_position(column: Column, network: BayesianNetwork) -> NDArray[np.intp]:
     """Return the codes of the distinct values of a column; `MISSING_CODE` where one means that there is none."""
     levels = network.levels[column.name]
-    numbers = column.numbers(ReadOptions().missing_texts) if column.name in network.cuts else None
+    numbers = column.numbers(ReadOptions().missing_texts(column.name)) if column.name in network.cuts else None
     if numbers is None:
         return codes_by_position(column, levels)
     with unsaid():  # new rows may well lie beyond the ends

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from mapdag.data.columns import is_a
+from mapdag.data.meanings import missing_option
 from mapdag.data.packed.dataset import ScannedDataset, source_of_scanned
 from mapdag.data.packed.folders import cache_folder
 from mapdag.data.packed.meaning import is_small, read_packed, source_of
@@ -22,12 +23,14 @@ from mapdag.data.packed.sealed import Broken, told_if_full
 from mapdag.data.packed.sources import find_files, is_many
 from mapdag.data.packed.store import store
 from mapdag.data.packed.tallies import PackedTable
+from mapdag.data.source import names_in
 from mapdag.errors import DataError, ParameterError
 from mapdag.progress import shown
 from mapdag.public import public
 
 if TYPE_CHECKING:
     from mapdag.data.discretization import Discretization
+    from mapdag.data.options import MissingValues
     from mapdag.data.source import Source
     from mapdag.progress import OnCount
 
@@ -44,7 +47,7 @@ def scan(
     weights: Any = None,
     drop: str | Iterable[str] = (),
     missing: Literal["error", "drop", "level", "keep"] = "error",
-    missing_values: str | Iterable[Any] = (),
+    missing_values: MissingValues = (),
     discretize: Discretization | None = None,
     codes: bool | None = None,
     max_levels: int | None = None,
@@ -109,9 +112,9 @@ def scan(
     options = {
         "levels": levels,
         "like": like,
-        "drop": drop,
+        "drop": names_in(drop),
         "missing": missing,
-        "missing_values": missing_values,
+        "missing_values": missing_option(missing_values),
         "discretize": discretize,
         "codes": codes,
         "max_levels": max_levels,

@@ -165,7 +165,7 @@ class PackedTable:
         """Return the distinct values of a column as if they were its rows, each standing for as many as have it."""
         if tally.note:
             return self._unusable(name, tally)
-        numeric = options.missing_texts if name in self._varied and options.takes_numbers(name) else None
+        numeric = options.missing_texts(name) if name in self._varied and options.takes_numbers(name) else None
         if self.way == "cells":
             made = from_objects(name, tally.values.to_list())
         else:

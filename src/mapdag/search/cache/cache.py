@@ -177,9 +177,9 @@ class FamilyCache:
         self._problems[objective, shares] = found
         return found
 
-    def estimate(self) -> float:
-        """Estimate the nanoseconds to count one node without parents with every candidate."""
-        return self._scores.estimate()
+    def estimate(self, n_rows: int) -> float:
+        """Estimate the nanoseconds to count one node without parents with every candidate, in so many rows."""
+        return self._scores.estimate(n_rows)
 
     def staff(self) -> None:
         """Have threads help the compiled search, if that is worth it; to be called now and then."""

@@ -77,8 +77,9 @@ def _listed(network: BayesianNetwork, codes: Codes, weights: NDArray[np.generic]
     origin = np.arange(codes.shape[1])
     for i, node in enumerate(network.nodes):
         card = len(network.levels[node])
-        times = np.where(codes[i] == card, card, 1)
-        if (times > 1).any():
+        gaps = codes[i] == card
+        if gaps.any():
+            times = np.where(gaps, card, 1)
             first = np.repeat(np.cumsum(times) - times, times)
             codes, origin = np.repeat(codes, times, axis=1), np.repeat(origin, times)
             missing = codes[i] == card

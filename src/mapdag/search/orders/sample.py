@@ -26,17 +26,28 @@ if TYPE_CHECKING:
 _FAR_OFF = 2.0  # times smaller or larger than wanted: rows that cannot be told apart are no basis for a sample
 _AT_A_TIME = 1 << 23  # rows that are told apart at a time, more or less: memory follows it
 _LEAST = 1 << 14  # rows that a thread takes at a time
+_ONCE: Ints = np.empty(0, dtype=np.int64)  # instead of weights: every row counts once
+
+
+def rows_of(data: Dataset) -> int:
+    """Return the number of rows, one that counts several times being as many, if weights are whole numbers."""
+    return int(data.total) if data.weights is not None and data.weights.dtype.kind == "i" else data.n_rows
 
 
 def draw(data: Dataset, share: float, *, threads: int = 1) -> Dataset | None:
-    """Draw a share of the rows, with so many threads; nothing where their content does not allow it."""
+    """Draw a share of the rows, with so many threads; nothing where their content does not allow it.
+
+    Weights must be whole numbers, if there are any: a row is drawn as its copies would be.
+    """
     widths = data.widths  # gaps are a level like others here
     first = np.concatenate([[0], np.cumsum(widths * np.append(widths[1:], 1))])
-    if data.engine == "cores":
+    if data.weights is not None:
+        codes, times = _draw_from_weighted(data, share, widths, first)
+    elif data.engine == "cores":
         codes, times = _draw_from_memory(data, share, widths, first, threads)
     else:
         codes, times = _draw_from_blocks(data, share, first)
-    if not 1 / _FAR_OFF <= times.sum() / (share * data.n_rows) <= _FAR_OFF:
+    if not 1 / _FAR_OFF <= times.sum() / (share * rows_of(data)) <= _FAR_OFF:
         return None
     return Dataset(data.names, data.levels, np.repeat(codes, times, axis=1), has_gaps=data.has_gaps)
 
@@ -53,7 +64,7 @@ def _draw_from_memory(
 
         return pool(threads).map(do, range(len(slices)))
 
-    pairs = widths, first, reduce(np.add, each(count_pairs, widths, first))
+    pairs = widths, first, reduce(np.add, each(count_pairs, widths, first, _ONCE))
     colours, keys = (np.concatenate(found) for found in zip(*each(coloured, *pairs), strict=True))
     parts = 1 << (threads - 1).bit_length()
 
@@ -68,6 +79,16 @@ def _draw_from_memory(
     )
     order = np.argsort(every)
     return data.codes[:, rows[order]], times[order]
+
+
+def _draw_from_weighted(data: Dataset, share: float, widths: Ints, first: Ints) -> tuple[NDArray[Any], Ints]:
+    """Do the same with rows in memory that have weights."""
+    assert data.weights is not None
+    codes, weights = sealed(np.ascontiguousarray(data.codes)), np.ascontiguousarray(data.weights, dtype=np.int64)
+    colours, keys = coloured(codes, widths, first, count_pairs(codes, widths, first, weights))
+    order, begins, found = _distinct(keys, colours, weights)
+    kept = _kept(found, share)
+    return data.codes[:, order[begins][kept > 0]], kept[kept > 0]
 
 
 def _draw_from_blocks(data: Dataset, share: float, first: Ints) -> tuple[NDArray[Any], Ints]:
@@ -171,12 +192,16 @@ def chosen_rows(codes: NDArray[Any], pairs: tuple[Ints, Ints, Ints], chosen: NDA
 
 def pair_counts(codes: NDArray[Any], cards: Ints, first: Ints) -> Ints:
     """Call `count_pairs` by way of a function that other processes find."""
-    return count_pairs(sealed(codes), cards, first)
+    return count_pairs(sealed(codes), cards, first, _ONCE)
 
 
 @entry
-def count_pairs(codes: Any, cards: Ints, first: Ints) -> Ints:
-    """Count the pairs of levels in neighbouring columns, and the levels of the last one."""
+def count_pairs(codes: Any, cards: Ints, first: Ints, weights: Ints) -> Ints:
+    """Count the pairs of levels in neighbouring columns, and the levels of the last one.
+
+    `weights` says how often each row counts; it is empty where all count once.
+    """
+    weighted = len(weights) > 0
     p, n = codes.shape
     counts = np.zeros(first[p], np.int64)
     for c in range(p):
@@ -184,10 +209,10 @@ def count_pairs(codes: Any, cards: Ints, first: Ints) -> Ints:
         if c + 1 < p:
             r = cards[c + 1]
             for i in range(n):
-                mine[np.int64(codes[c, i]) * r + np.int64(codes[c + 1, i])] += 1
+                mine[np.int64(codes[c, i]) * r + np.int64(codes[c + 1, i])] += weights[i] if weighted else 1
         else:
             for i in range(n):
-                mine[np.int64(codes[c, i])] += 1
+                mine[np.int64(codes[c, i])] += weights[i] if weighted else 1
     return counts
 
 

@@ -24,7 +24,7 @@ from mapdag.search.exact.search import search_exactly
 from mapdag.search.orders.assembly import new_assembly, put_together
 from mapdag.search.orders.graph import graph_of
 from mapdag.search.orders.lists import families_of, make_lists
-from mapdag.search.orders.sample import draw
+from mapdag.search.orders.sample import draw, rows_of
 from mapdag.search.orders.state import Basis, order_of
 from mapdag.search.orders.team import Team
 
@@ -104,7 +104,7 @@ class _Search:
         n = len(walk.nodes)
         self._starts = max(round(effort * (_STARTS + n / _NODES_PER_START)), 1)
         self._assemblies, self._fresh = (max(round(effort * each), 1) for each in (_ASSEMBLIES, _FRESH))
-        self._most_work = effort * (_PASSES + _PASSES_PER_NODE * n) * n * walk.cache.estimate()
+        self._most_work = effort * (_PASSES + _PASSES_PER_NODE * n) * n * walk.cache.estimate(rows_of(walk.cache.data))
         self._most_exact = max(self._most_work * _EXACT_SHARE, effort * _EXACT)
         self._orders: list[Sequence[int]] = []  # where to begin; then random orders
         self._best: Graph | None = None
@@ -114,12 +114,12 @@ class _Search:
     def run(self) -> None:
         """Search from several orders, then polish the best graph; or, with few nodes, find the best of all."""
         walk = self._walk
-        n, rows = len(walk.nodes), walk.cache.data.n_rows
+        n, rows = len(walk.nodes), rows_of(walk.cache.data)
         if self._arcwise and n <= _FEW and _EXACT_ROW * rows * 2**n <= self._most_exact:
             self._take_best()
             return
         self._orders = [order_of(_masks_of(walk.best()))]
-        if rows > _MANY and walk.cache.data.weights is None and self._starts > 1:
+        if rows > _MANY and self._starts > 1:
             self._search_sample()
         with Team(self._begin, walk.cache, walk.watch) as team:
             self._gather(team)
@@ -128,7 +128,7 @@ class _Search:
     def _search_sample(self) -> None:
         """Search on a share of the rows; on all of them, only go on from what that has brought."""
         walk = self._walk
-        n = walk.cache.data.n_rows
+        n = rows_of(walk.cache.data)
         sample = draw(walk.cache.data, min(max(n * _SHARE, _FEWEST), _MOST) / n, threads=walk.watch.threads)
         if sample is None:
             return

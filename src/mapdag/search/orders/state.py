@@ -14,6 +14,7 @@ from mapdag.graphs.masks import transpose
 from mapdag.search.cache import Ask
 from mapdag.search.cache.status import ASK, CONVERGED, CROWDED
 from mapdag.search.orders.explore import collect, explore, new_start
+from mapdag.search.orders.sample import rows_of
 from mapdag.search.orders.trees import DONE, PAUSE, larger_trees, new_trees, turn_over, with_address
 from mapdag.search.warmup import wait_for
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from mapdag.search.cache.store import Problem, Store
     from mapdag.search.orders.graph import Graph
     from mapdag.search.orders.lists import Families
-    from mapdag.search.orders.trees import Trees
+from mapdag.search.orders.trees import Trees
 
 _TREE_NODES = 32  # for each node of the network, for a start
 _MOST_NODES = 4_000_000  # of trees that are kept for other explorations
@@ -76,7 +77,7 @@ class Basis:
             turn_over(trees)
             return trees
         n = self.cache.data.n_columns
-        trees = new_trees(n, self.cache.data.n_rows, _TREE_NODES * n + 64, 4 * _TREE_NODES * n + 256)
+        trees = new_trees(n, rows_of(self.cache.data), _TREE_NODES * n + 64, 4 * _TREE_NODES * n + 256)
         return with_address(trees, problem, store)
 
     def take_back(self, trees: Trees) -> None:
