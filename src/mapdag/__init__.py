@@ -51,7 +51,7 @@ if TYPE_CHECKING:
         impute,
         kl_divergence,
     )
-    from mapdag.objective import Score, parse, score
+    from mapdag.objective import Hyperparameters, Score, parse, score
     from mapdag.predictions import Metrics, evaluate, metrics
     from mapdag.priors import CS, MU, VSP, LogLinear, MaxParents, Support, U
     from mapdag.reference import catalogue, network
@@ -110,6 +110,7 @@ __all__ = [
     "EMResult",
     "Explanation",
     "Gaps",
+    "Hyperparameters",
     "Imputation",
     "Likelihood",
     "LogLik",
@@ -185,7 +186,7 @@ _HOME = {
     "write_table",
     "mapdag.networks": "CPT EM BayesianNetwork Distribution Explanation Imputation Marginals fit fit_em impute "
     "kl_divergence",
-    "mapdag.objective": "Score parse score",
+    "mapdag.objective": "Hyperparameters Score parse score",
     "mapdag.predictions": "Metrics evaluate metrics",
     "mapdag.priors": "CS MU VSP LogLinear MaxParents Support U",
     "mapdag.reference": "catalogue network",

@@ -83,7 +83,7 @@ def learn(
             if bootstrap:
                 tell = shown.counter("resamples")
                 how = {"R": bootstrap, "em": em, "cluster": cluster, "progress": tell, **options}
-                strengths = md.bootstrap(table, objectives[0], **how)
+                strengths = md.bootstrap(table, results[0].objective, **how)  # with the values that were learned
         _show(results, strengths, read_table, out=out, report=report, json=json)
 
 
@@ -128,6 +128,9 @@ def bootstrap(
         float | None, typer.Option("--threshold", metavar="X", help="Instead of the one found from data.")
     ] = None,
     em: Em = False,
+    relearn: Annotated[
+        bool, typer.Option("--relearn", help='Learn "auto" values from each resample, not once from the whole table.')
+    ] = False,
     out: OutGraph = None,
     json: Json = False,
 ) -> None:
@@ -142,7 +145,8 @@ def bootstrap(
         options["search"] = _climbing(options["search"])
     with bar(quiet=json, lines=False) as shown:
         tell = shown.counter("resamples")
-        found = md.bootstrap(table, score, R=replicates, em=em, cluster=cluster, progress=tell, **options)
+        how: dict[str, Any] = {"R": replicates, "em": em, "relearn": relearn, "cluster": cluster, **options}
+        found = md.bootstrap(table, score, progress=tell, **how)
     averaged = found.averaged(threshold)
     if json:
         print_json(
@@ -169,8 +173,13 @@ def cv(
     score: Scores = DEFAULT_SCORES,
     target: Annotated[str | None, option("--target", "NODE", "Also predict this column from all others.")] = None,
     folds: Annotated[int, option("--folds", "K", "Parts; each is held out once.")] = 10,
-    alpha: Annotated[float, option("--alpha", "ALPHA", "Imaginary sample size of the parameters.")] = 1.0,
+    alpha: Annotated[
+        float | None, option("--alpha", "ALPHA", "Imaginary sample size of the parameters; the learned one, or 1.")
+    ] = None,
     em: Em = False,
+    learn_once: Annotated[
+        bool, typer.Option("--learn-once", help='Learn "auto" values once, from the whole table, not in each fold.')
+    ] = False,
     json: Json = False,
 ) -> None:
     """Compare objectives by how well they predict held-out rows.
@@ -182,6 +191,7 @@ def cv(
     table = read_table()
     with bar(quiet=json, lines=False) as shown:
         options = {"target": target, "folds": folds, "alpha": alpha, "em": em, "cluster": cluster, **search(table)}
+        options["relearn"] = not learn_once
         if em:
             options["search"] = _climbing(options["search"])
         options["progress"] = shown.counter("folds")
@@ -283,6 +293,9 @@ def _as_json(result: Result, strengths: Bootstrap | None) -> dict[str, Any]:
         "stopped": result.stopped,
         "thin": [{**asdict(family), "saturated": family.is_saturated} for family in result.thin],
     }
+    if result.learned is not None:
+        learned = result.learned
+        found["learned"] = {"asked": str(learned.asked), "joint_score": learned.score, "profile": learned.profile}
     if result.certificate is not None:
         found["certificate"] = _certificate_json(result.certificate)
     if strengths is not None:

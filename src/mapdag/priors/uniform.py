@@ -51,11 +51,13 @@ class MU(Prior):
 
     Parameters
     ----------
-    beta : float, optional
+    beta : float or "auto", optional
         Probability of an arc in either direction, 1/2 unless given.
-    c : float, optional
-        Instead of beta: expected number of arcs per node, ``beta = 2c / (N - 1)``. Sensible values lie in [1, 5); below
-        five nodes beta is at most 1/2.
+    c : float or "auto", optional
+        Instead of beta: expected number of arcs per node, ``beta = 2c / (N - 1)``. The paper takes values in [1, 5);
+        below five nodes beta is at most 1/2.
+
+    "auto" is learned together with the graph: ``c = (arcs + 1) / (nodes + 1)``.
 
     Examples
     --------

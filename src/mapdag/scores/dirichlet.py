@@ -55,6 +55,8 @@ class _Spread(Likelihood):
 class BDeu(_Spread):
     """Bayesian Dirichlet equivalent uniform score (Heckerman et al. 1995): a = alpha / (r q).
 
+    ``alpha="auto"`` is learned together with the graph.
+
     Examples
     --------
     >>> from mapdag.counts import CountTable
@@ -69,6 +71,8 @@ class BDeu(_Spread):
 @dataclass(frozen=True, repr=False)
 class BDs(_Spread):
     """Bayesian Dirichlet sparse score (the paper's equation 9): a = alpha / (r q_obs) where n_ij > 0.
+
+    ``alpha="auto"`` is learned together with the graph.
 
     Examples
     --------
