@@ -132,11 +132,12 @@ def marginal_prior(n_nodes, n_arcs, beta):
 def node_average(rows, child, parents, cards, k=0.0, weights=None):
     """Average log-likelihood over the rows that have the whole family, less k per parameter (Balov 2013).
 
-    None stands where a value is missing. Minus infinity where parents leave no such row.
+    None stands where a value is missing. Minus infinity where parents leave no such row; without rows and
+    parents, the average is 0.
     """
     complete = [t for t, row in enumerate(rows) if all(row[v] is not None for v in (*parents, child))]
     if not complete:
-        return -math.inf if parents else 0.0
+        return -math.inf if parents else -k * (cards[child] - 1)
     kept = None if weights is None else [weights[t] for t in complete]
     counts = table([rows[t] for t in complete], child, parents, cards, kept)
     parameters = (cards[child] - 1) * declared(parents, cards)

@@ -195,6 +195,15 @@ def test_options_of_read_are_taken(client):
         md.read(dd.from_pandas(table, npartitions=3), missing_values={"d": ["-"]})
 
 
+def test_files_without_rows_may_be_among_others(client, tmp_path):
+    (tmp_path / "1.csv").write_text("a,b\n")
+    (tmp_path / "2.csv").write_text("a,b\nx,y\nz,w\n")
+    found = md.scan(tmp_path / "*.csv", engine=client)
+    assert found.to_dataset() == md.read(tmp_path / "2.csv")
+    with pytest.raises(DataError, match="no rows"):
+        md.scan([tmp_path / "1.csv"], engine=client)
+
+
 def test_what_only_all_rows_tell_is_told(client):
     table = pd.DataFrame({"row": range(200), "a": ["u", "v"] * 100})
     with pytest.raises(DataError, match="numbers the 200 rows"):

@@ -14,7 +14,7 @@ from mapdag.errors import DataError, ParameterError
 from mapdag.families import FamilyScores
 from mapdag.networks.gaps import codes_with_gaps, expect
 from mapdag.search.em import completed, search
-from mapdag.search.em.completed import completions
+from mapdag.search.em.completed import completions, expected_rows
 
 
 @pytest.fixture(scope="module")
@@ -245,3 +245,47 @@ def test_pnal_results_report_fit_and_tell_thin_families(asia, tmp_path):
     assert "rows have gaps" in page
     assert "estimated by EM" in page
     assert found.fit() == md.fit(found.dag, asia[2])
+
+
+@pytest.mark.parametrize("search", ["hc", "exact", "certified"])
+@pytest.mark.parametrize("impute", ["soft", "hard"])
+def test_gaps_in_a_column_of_one_level_are_no_trouble(search, impute):
+    codes = [[0, 0, 0], [1, -1, 0], [1, 1, -1], [-1, 1, -1], [0, 0, 0], [0, -1, -1]] * 5
+    data = md.Dataset.from_codes(codes, names=list("ABC"), levels=[2, 2, 1], gap=-1)
+    found = md.structural_em(data, "BDeu(1)", search=search, impute=impute)
+    assert found.dag == found.network.dag
+    assert math.isfinite(found.observed_score)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_completions_count_as_expected_rows_do_whatever_the_levels(seed):
+    rng = np.random.default_rng(seed)
+    cards = rng.integers(1, 4, 4)
+    codes = rng.integers(0, cards, (15, 4))
+    codes[rng.random(codes.shape) < 0.3] = -1
+    data = md.Dataset.from_codes(codes, names=list("ABCD"), levels=cards.tolist(), gap=-1)
+    network = md.fit_em(md.DAG(list("ABCD"), [("A", "B"), ("B", "C"), ("A", "D")]), data).network
+    listed, exact = completions(network, data, 8, 0, 1), expected_rows(network, data, 8, 0, 1)
+    for arcs in ([], [("A", "B"), ("C", "D")], [("D", "A"), ("B", "C"), ("C", "A")]):
+        dag = md.DAG(list("ABCD"), arcs)
+        assert float(md.score(dag, listed, "BDeu(1)")) == pytest.approx(
+            float(md.score(dag, exact, "BDeu(1)")), rel=1e-6
+        )
+
+
+@pytest.mark.parametrize("impute", ["soft", "hard"])
+def test_the_result_is_the_best_graph_on_the_way_by_what_is_known(impute):
+    earlier = 0
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        codes = md.network("asia").sample(80, seed=seed).codes.T.astype(int)
+        codes[rng.random(codes.shape) < 0.35] = -1
+        data = md.Dataset.from_codes(codes, names=md.network("asia").nodes, levels=[2] * 8, gap=-1)
+        found = md.structural_em(data, "BDeu(1)", impute=impute, starts=1)
+        scores = [step.score for step in found.steps]
+        assert found.stopped == "converged"
+        assert found.observed_score == max(scores)
+        earlier += found.observed_score > scores[-1]
+        short = md.structural_em(data, "BDeu(1)", impute=impute, starts=1, max_steps=1)
+        assert short.observed_score >= short.steps[0].score
+    assert earlier or impute == "soft"

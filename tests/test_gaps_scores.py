@@ -246,3 +246,33 @@ def test_a_search_leaves_a_start_that_no_row_can_score(apart, search):
     with pytest.warns(md.errors.MapdagWarning, match="no row has all members: the parents of b are left out"):
         found = md.learn(apart, "PNAL", search=search, start=start)
     assert found.score == md.learn(apart, "PNAL", search="exact").score
+
+
+@given(st.floats(0.01, 3), st.floats(0.01, 5), st.integers(0, 50))
+@settings(max_examples=40, deadline=None)
+def test_penalties_of_averages_follow_weights_of_any_size(total, k, seed):
+    rng = np.random.default_rng(seed)
+    codes, weights = rng.integers(0, 2, (6, 2)), rng.uniform(0.1, 1, 6)
+    weights *= total / weights.sum()
+    dag = md.DAG(["A", "B"], [("A", "B")])
+
+    def scored(scale, objective):
+        data = md.Dataset.from_codes(codes, names=["A", "B"], levels=[2, 2], weights=weights * scale)
+        return float(md.score(dag, data, objective))
+
+    assert scored(1, md.PNAL(k)) == pytest.approx(scored(1, "NAL") - total * k * 3, rel=1e-9, abs=1e-12)
+    assert scored(0.1, md.PNAL(k)) == pytest.approx(0.1 * scored(1, md.PNAL(k)), rel=1e-9, abs=1e-12)
+    assert scored(1, "PNAL") == pytest.approx(scored(1, "NAL") - total**0.75 / 2 * 3, rel=1e-9, abs=1e-12)
+    assert scored(1, "BIC") == pytest.approx(scored(1, "LogLik") - max(np.log(total), 0) / 2 * 3, rel=1e-9, abs=1e-12)
+
+
+def test_parameters_of_a_column_without_values_cost_what_others_do():
+    codes = [[0, 0, -1], [1, 1, -1], [0, 1, -1], [1, 0, -1]]
+    data = md.Dataset.from_codes(codes, names=list("ABC"), levels=[2, 2, 3], gap=-1)
+    found = md.score(md.DAG(list("ABC")), data, "PNAL(k=0.5)").by_node
+    assert found["C"] == -4 * 0.5 * 2
+    assert md.score(md.DAG(list("ABC")), data, "NAL").by_node["C"] == 0.0
+    for search in ("orders", "hc", "tabu", "exact", "certified"):
+        result = md.learn(data, "PNAL(k=0.5)", search=search)
+        assert not result.dag.parents("C")
+        assert result.score == md.score(result.dag, data, "PNAL(k=0.5)")

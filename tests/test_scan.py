@@ -330,11 +330,30 @@ def test_files_must_agree(tmp_path, cache):
     assert md.scan(tmp_path / "*.parquet", cache=cache, missing="level").levels["a"] == ("1", "2", "NA")
 
 
-def test_files_without_rows_are_refused_by_name(tmp_path, cache):
+def test_files_without_rows_may_be_among_others(tmp_path, cache):
     (tmp_path / "1.csv").write_text("a,b\nx,y\nz,w\n")
-    pl.DataFrame({"a": [], "b": []}, schema={"a": pl.String, "b": pl.String}).write_parquet(tmp_path / "2.parquet")
-    with pytest.raises(DataError, match=r"2.parquet has no rows"):
-        md.scan([tmp_path / "1.csv", tmp_path / "2.parquet"], cache=cache)
+    (tmp_path / "2.csv").write_text("b,a\n")
+    pl.DataFrame({"a": [], "b": []}, schema={"a": pl.String, "b": pl.String}).write_parquet(tmp_path / "3.parquet")
+    (tmp_path / "4.csv").write_text("a,c\n")
+    expected = md.scan(tmp_path / "1.csv", cache=cache).to_dataset()
+    for files in (["1.csv", "2.csv"], ["2.csv", "3.parquet", "1.csv"]):
+        assert md.scan([tmp_path / file for file in files], cache=cache).to_dataset() == expected
+    assert md.check([tmp_path / "2.csv", tmp_path / "1.csv"]).rows == 2
+    for files, told in (
+        (["2.csv"], "2.csv has a header but no rows"),
+        (["3.parquet"], "3.parquet has no rows"),
+        (["2.csv", "3.parquet"], "2.csv has a header but no rows"),
+        (["4.csv", "1.csv"], "4.csv does not have the columns of .*1.csv: it lacks 'b' and has 'c' besides"),
+    ):
+        with pytest.raises(DataError, match=told):
+            md.scan([tmp_path / file for file in files], cache=cache)
+
+
+def test_files_with_row_names_may_be_beside_one_without_rows(tmp_path, cache):
+    (tmp_path / "1.csv").write_text("a,b\n1,x,y\n2,z,w\n")
+    (tmp_path / "2.csv").write_text("a,b\n")
+    with pytest.warns(md.errors.MapdagWarning, match="row names"):
+        assert md.scan([tmp_path / "1.csv", tmp_path / "2.csv"], cache=cache).n_rows == 2
 
 
 def test_what_is_no_file_is_refused(tmp_path, cache):

@@ -530,3 +530,20 @@ def test_certifying_checks_its_options_as_learning_does(options):
     found = md.hill_climb(md.network("cancer").sample(50, seed=1), "BDs")
     with pytest.raises(ParameterError, match=next(iter(options))):
         md.certify(found, **options)
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 8])
+def test_ranks_begin_with_the_graph_of_the_result(ranks):
+    for seed in range(6):
+        codes = np.random.default_rng(seed).integers(0, 2, (12, 4))
+        codes[:2] = [[0] * 4, [1] * 4]
+        codes[:, 1] = codes[:, 0] if seed % 3 == 0 else codes[:, 1]
+        data = md.Dataset.from_codes(codes, names=list("ABCD"), levels=[2] * 4)
+        for objective in ("BDeu(1)", "BIC", "K2"):
+            found = md.learn(data, objective, search="certified", ranks=ranks)
+            ranked = found.certificate.ranked
+            assert ranked[0][0] == found.dag
+            assert len({dag for dag, _ in ranked}) == ranks
+            scores = [each.score for each in md.best_dags(data, objective, k=ranks)]
+            assert [score for _, score in ranked] == pytest.approx(scores, abs=1e-9)
+            assert found.dag == md.learn(data, objective, search="certified").dag

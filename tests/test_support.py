@@ -268,3 +268,10 @@ def test_the_report_names_them_before_anything_else():
 
     text = result_page(md.learn(noise(5, 100, 8), "MU(c=1)+BDs(1)"))
     assert 0 < text.index("rows per configuration") < text.index("Log likelihood")
+
+
+def test_one_configuration_is_allowed_however_few_rows_there_are():
+    data = md.Dataset.from_codes([[0, 0], [0, 1]], names=["A", "B"], levels=[2, 2])  # 2 rows, A constant
+    constant, varied = md.DAG(["A", "B"], [("A", "B")]), md.DAG(["A", "B"], [("B", "A")])
+    assert math.isfinite(md.score(constant, data, "Support(3)+BDeu(1)"))
+    assert md.score(varied, data, "Support(3)+BDeu(1)") == -math.inf

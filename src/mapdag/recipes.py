@@ -189,7 +189,9 @@ def score_batch(batch: TableBatch, recipes: Recipes, terms: Terms, out: Floats, 
         for t in range(len(cell_ends)):
             if q_obs[t] == 0:
                 lost = rule.code == AVERAGED and total > 0
-                out[i, t] = -np.inf if lost and n_parents[t] > 0 else 0.0
+                # Without rows, the average is 0; parameters cost what they do elsewhere.
+                charge = rule.x * (r - 1) * q[t] if rule.code == AVERAGED else 0.0
+                out[i, t] = -np.inf if lost and n_parents[t] > 0 else 0.0 - charge
                 if len(back):
                     back[i, t] = -np.inf if lost else 0.0
                 continue

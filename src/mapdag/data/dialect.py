@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mapdag.data.content import HEAD, Content
+from mapdag.data.problems import NoRows
 from mapdag.data.quoting import close_up, find_fault
 from mapdag.errors import DataError, ParameterError, Setting
 from mapdag.notices import warn
@@ -152,7 +153,7 @@ def find_dialect(content: Content, separator: str | None) -> Dialect:
         raise DataError(f"{content.name} is not a text table: its first line holds control characters")
     if len(records) < 2:
         _check_text(head.decode("utf-8", errors="ignore"), chosen, content.name)
-        raise DataError(f"{content.name} has a header but no rows")
+        raise NoRows(content.name, names, "has a header but no rows")
     row_names = _have_row_names(names, records[1:])
     if row_names:
         names = ["", *names]

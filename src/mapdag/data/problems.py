@@ -101,6 +101,24 @@ def _is_short(setting: Setting) -> bool:
     return str(setting) == setting.code() and len(setting.code()) <= _SCREEN
 
 
+class NoRows(DataError):  # noqa: N818 - what is wrong
+    """A table that has columns, but no rows: an error, unless it is one of several files.
+
+    Attributes
+    ----------
+    called : str
+    names : tuple of str
+        Of its columns.
+    """
+
+    def __init__(self, called: str, names: Sequence[str], what: str = "has no rows") -> None:
+        super().__init__(f"{called} {what}")
+        self.called, self.names, self.what = called, tuple(names), what
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return NoRows, (self.called, self.names, self.what)
+
+
 class Problem(NamedTuple):
     """One thing wrong with one column."""
 

@@ -18,7 +18,7 @@ import numpy as np
 from mapdag.counts.passes import BLOCK_ROWS, sealed
 from mapdag.data.labels import code_dtype
 from mapdag.data.packed.planes import pack, planes_of
-from mapdag.data.problems import listed
+from mapdag.data.problems import NoRows, listed
 from mapdag.data.series import from_pandas
 from mapdag.errors import DataError
 
@@ -92,11 +92,14 @@ def read_frame(frame: Any, names: Sequence[str], called: str) -> tuple[Piece, ..
 
 
 def read_file(path: Path, separator: str | None, encoding: str | None) -> tuple[Piece, ...]:
-    """Find the distinct values of a file, block by block."""
+    """Find the distinct values of a file, block by block; there are no blocks where there are no rows."""
     from mapdag.data.packed.packing import pack_file
 
     with tempfile.TemporaryDirectory(prefix="mapdag-") as folder:
-        packed = pack_file(path, Path(folder), separator, encoding)
+        try:
+            packed = pack_file(path, Path(folder), separator, encoding)
+        except NoRows:  # others may have some
+            return ()
         about = {**packed.about, "called": packed.called, "key": packed.key}
         return tuple(_stored_piece(packed.block(i), about) for i in range(len(packed.sizes)))
 

@@ -97,6 +97,8 @@ def _read(
     summaries: list[list[Summary]] = _named(crew, told, called)
     if not any(summary.n_rows for mine in summaries for summary in mine):
         raise DataError("the table has no rows")
+    some = [i for i, mine in enumerate(summaries) if mine]  # files without rows have nothing to say
+    pieces, called, summaries = ([each[i] for i in some] for each in (pieces, called, summaries))
     table = entries(summaries)
     ends = [len(mine) for mine in summaries]
 

@@ -53,7 +53,8 @@ class Support(Prior):
     """Hard limit: for each configuration of a node's parents that occurs there must be m rows, on average.
 
     A graph where some node has parents with more than n / m observed configurations (q_obs), n being the number of rows
-    or the sum of their weights, has probability 0. A node without parents is always allowed.
+    or the sum of their weights, has probability 0. One configuration is always allowed, however few rows there are:
+    that of a node without parents, and of parents that are constant.
 
     Likelihoods predict the first row of a configuration with 1/r, whatever their parameters, so that a family in which
     every row has a configuration of its own costs nothing for them, however many parents it has: without a limit, the

@@ -39,7 +39,8 @@ class PNAL(Likelihood):
 
     A family with d parameters gets n (average - k d), with k = n^(-1/4) / N unless given, N being the number of nodes.
     If values are missing completely at random, the graph that maximises it is consistent as long as k goes to 0 more
-    slowly than n^(-1/2); the penalty of BIC, k = log(n) / (2 n), does not where there are gaps.
+    slowly than n^(-1/2); the penalty of BIC, k = log(n) / (2 n), does not where there are gaps. Of a node without any
+    value the average is 0, and its parameters cost what others do.
 
     R bnlearn documents the same default, and charges k / n for each parameter instead of k: its `pnal` is that of
     ``PNAL(k / n)`` here, divided by n. With its default, that is a penalty which goes to 0 as n^(-5/4), too fast for
@@ -62,8 +63,9 @@ class PNAL(Likelihood):
 
     def recipe(self, total: float, n_nodes: int) -> Recipe:
         """The penalty of each parameter, in all rows."""
-        rows = max(total, 1)
-        return Recipe("averaged", rows * (rows**-0.25 / n_nodes if self.k is None else self.k))
+        if not total:
+            return Recipe("averaged")
+        return Recipe("averaged", total * (total**-0.25 / n_nodes if self.k is None else self.k))
 
     def __str__(self) -> str:
         return write("PNAL", k=self.k)

@@ -34,6 +34,8 @@ class AIC(Fixed):
 class BIC(Likelihood):
     """Bayesian information criterion (Schwarz 1978): log-likelihood - k d, k = log(n) / 2 unless given.
 
+    n is the sum of the weights; where it is below 1, k is 0, as parameters never are a gain.
+
     Examples
     --------
     >>> from mapdag.counts import CountTable

@@ -16,6 +16,7 @@ from mapdag.data.packed.folders import key_of, locked
 from mapdag.data.packed.readers import FrameReader, Reader, TextReader, open_reader
 from mapdag.data.packed.sealed import Broken, read_sealed, write_sealed
 from mapdag.data.packed.streams import NotInEncoding
+from mapdag.data.problems import NoRows
 from mapdag.errors import DataError
 
 if TYPE_CHECKING:
@@ -149,7 +150,7 @@ def _pack(reader: Reader, folder: Path, tell: Tell) -> dict[str, Any]:
             ways.add(block.facts["way"])
             tell(reader.share(block.facts))
     if not sizes:
-        raise DataError(f"{reader.called} has no rows")
+        raise NoRows(reader.called, reader.about()["names"])
     return {"sizes": sizes, "about": {**reader.about(), "way": next(way for way in _WORST if way in ways)}}
 
 

@@ -23,6 +23,7 @@ from mapdag.data.packed.sealed import Broken, told_if_full
 from mapdag.data.packed.sources import find_files, is_many
 from mapdag.data.packed.store import store
 from mapdag.data.packed.tallies import PackedTable
+from mapdag.data.problems import NoRows
 from mapdag.data.source import names_in
 from mapdag.errors import DataError, ParameterError
 from mapdag.progress import shown
@@ -172,11 +173,20 @@ def packed_table(
     files = find_files(source, cache)
     sizes = [path.stat().st_size for path in files]
     found: list[Packed] = []
+    empty: list[NoRows] = []
     for i, path in enumerate(files):
         told = partial(_tell_bytes, tell, sum(sizes[:i]), sizes[i], sum(sizes))
-        found.append(pack_file(path, cache, separator, encoding, told))
+        try:
+            found.append(pack_file(path, cache, separator, encoding, told))
+        except NoRows as error:  # part of a table that has rows elsewhere
+            empty.append(error)
         told(1.0)
-    return PackedTable(found), None
+    if not found:
+        raise empty[0]
+    table = PackedTable(found)
+    for error in empty:
+        table.check_columns(error.called, error.names)
+    return table, None
 
 
 def _tell_bytes(tell: OnCount | None, before: int, size: int, total: int, share: float) -> None:

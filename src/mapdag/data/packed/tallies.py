@@ -82,7 +82,7 @@ class PackedTable:
     def __init__(self, sources: Sequence[Packed]) -> None:
         self.sources = sources
         self.names: list[str] = list(sources[0].about["names"])
-        self._order = [_order_of(self.names, source, sources[0]) for source in sources]
+        self._order = [_order_of(self.names, s.called, s.about["names"], sources[0]) for s in sources]
         ways = {source.about["way"] for source in sources}
         self.way = next(way for way in ("cells", "text", "integers", "typed") if way in ways)
 
@@ -90,6 +90,11 @@ class PackedTable:
     def n_rows(self) -> int:
         """Number of rows."""
         return sum(source.n_rows for source in self.sources)
+
+    def check_columns(self, called: str, names: Sequence[str]) -> None:
+        """Refuse a file without rows that has other columns; it does not tell whether its lines have row names."""
+        whole = names if len(names) == len(self.names) or self.names[0] else ("", *names)
+        _order_of(self.names, called, whole, self.sources[0])
 
     @property
     def called(self) -> str:
@@ -185,9 +190,9 @@ class PackedTable:
         return Column(name, "nested", np.zeros(1, dtype=np.uint8), texts=[None], note=note, times=times)
 
 
-def _order_of(names: Sequence[str], source: Packed, first: Packed) -> list[int]:
-    """Return where the columns of the first source are in another one."""
-    found = list(source.about["names"])
+def _order_of(names: Sequence[str], called: str, columns: Sequence[str], first: Packed) -> list[int]:
+    """Return where the columns of the first source are in another one, which has these columns."""
+    found = list(columns)
     if found == list(names):
         return list(range(len(names)))
     if Counter(found) != Counter(names) or len(set(names)) < len(names):
@@ -195,7 +200,7 @@ def _order_of(names: Sequence[str], source: Packed, first: Packed) -> list[int]:
         told = [f"lacks {listed(lacking)}"] * bool(lacking) + [f"has {listed(extra)} besides"] * bool(extra)
         what = " and ".join(told) or "has them in another order, and some names more than once"
         raise DataError(
-            f"{source.called} does not have the columns of {first.called}: it {what}; all files of a table must have "
+            f"{called} does not have the columns of {first.called}: it {what}; all files of a table must have "
             "the same columns"
         )
     return [found.index(name) for name in names]

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 _FIRST = 0.4  # of the time, for the default search
 _SHARE = 0.2  # of what all families would take: for those that are needed, if these can be found so quickly
 _FEW = 8  # nodes for which all graphs can be ranked in no time
+_EQUAL = 1e-11  # the same between sums of the same scores of families
 _TIE = 1e-6  # differences of scores that count as none, relative to them
 _ROUNDING = 1e-13  # of a sum of thousands of numbers, relative to it
 
@@ -245,13 +246,13 @@ class Proof:
             return known
         return DAG.from_parent_masks(self._cache.data.names, self._tree.best, check=False)
 
-    def certificate(self, score: float) -> Certificate:
-        """Certify a graph with some score."""
+    def certificate(self, score: float, graph: DAG | None = None) -> Certificate:
+        """Certify a graph with some score; of equally good graphs, the ranks begin with this one."""
         found, names = self._enumeration, self._cache.data.names
         arcs, edges = (tuple((names[i], names[j]) for i, j in each) for each in self._certain)
         ranked = tuple(
             (DAG.from_parent_masks(names, parents, check=False), value + self._constant)
-            for parents, value in sorted(self._ranked, key=lambda each: -each[1])  # found in order but for 1e-6
+            for parents, value in self._in_order(() if graph is None else masks_of(graph))
         )
         return Certificate(
             score=score,
@@ -267,6 +268,18 @@ class Proof:
             edges=edges,
             ranked=ranked,
         )
+
+    def _in_order(self, graph: Graph) -> list[tuple[tuple[int, ...], float]]:
+        """Return the ranked graphs, found in order but for 1e-6; this one comes first if it is as good as the first."""
+        ranked = sorted(self._ranked, key=lambda each: -each[1])
+        if not ranked or not graph:
+            return ranked
+        best = ranked[0][1]
+        value = math.fsum(self._scores([(child, tuple(members(mask))) for child, mask in enumerate(graph)]))
+        if best - value > _EQUAL * max(1.0, abs(best)):
+            return ranked
+        # Where more graphs are as good as there are ranks, it takes the place of the last of them.
+        return [(tuple(graph), value), *(each for each in ranked if each[0] != tuple(graph))][: len(ranked)]
 
     def _bound(self, score: float) -> float:
         """What no graph exceeds, with an allowance for the rounding errors of adding up."""

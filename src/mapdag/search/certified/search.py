@@ -41,4 +41,4 @@ def search_certified(
     proof.run([known.dag])
     dag = proof.best(known.dag)
     found = make_result(dag, objective, cache, proof.watch, families=proof.families, trace=known.trace)
-    return replace(found, certificate=proof.certificate(found.score))
+    return replace(found, certificate=proof.certificate(found.score, dag))

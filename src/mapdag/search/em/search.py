@@ -81,7 +81,8 @@ class EMResult(Result):
     steps : tuple of EMStep
         How it went, of the start that led here.
     observed_score : float
-        Score of the graph for what is known, the last of `steps`, by which the best of several starts is chosen.
+        Score of the graph for what is known. The graph is the best one by it: of those before each of `steps` and,
+        where steps ran out, of the last one that was learned; and of several starts.
     """
 
     network: BayesianNetwork = field(kw_only=True)
@@ -110,8 +111,9 @@ def structural_em(
     """Learn a graph from data with gaps under any objective (Friedman 1998).
 
     Each step completes the rows by what the network so far expects, learns a graph from them, and fits its
-    probabilities by EM; until the graph stays the same. Values must be missing at random, that is, for reasons that
-    what is known explains.
+    probabilities by EM; until a search gains nothing, a graph comes back, or steps run out. The graph with the highest
+    score for what is known is returned, which need not be the last one. Values must be missing at random, that is, for
+    reasons that what is known explains.
 
     Parameters
     ----------
