@@ -2,7 +2,15 @@
 
 from mapdag.objective.notation import DEFAULT, LIKELIHOODS, PRIORS, Goal, parse, parse_all
 from mapdag.objective.scoring import Score, align, score
-from mapdag.objective.support import USUAL, ThinFamily, most_configurations, thin_families, thin_sentence
+from mapdag.objective.support import (
+    USUAL,
+    ThinFamily,
+    limits_of,
+    most_configurations,
+    observed_configurations,
+    thin_families,
+    thin_sentence,
+)
 
 __all__ = [
     "DEFAULT",
@@ -13,7 +21,9 @@ __all__ = [
     "Score",
     "ThinFamily",
     "align",
+    "limits_of",
     "most_configurations",
+    "observed_configurations",
     "parse",
     "parse_all",
     "score",

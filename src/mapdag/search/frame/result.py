@@ -14,6 +14,7 @@ from mapdag.graphs import meek_closure
 from mapdag.graphs.dag import check_dag
 from mapdag.graphs.drawable import Drawable
 from mapdag.objective import DEFAULT, USUAL, ThinFamily, parse, score, thin_families, thin_sentence
+from mapdag.objective.constraints import Constraints
 from mapdag.tables import Column, Table, Tabular
 from mapdag.wording import named, plural
 
@@ -95,6 +96,9 @@ class Result(Drawable, Tabular):
         How far the best possible graph can be, where that was asked for.
     device : str
         Who counted the rows: "cpu", or the name of a GPU.
+    constraints : Constraints
+        What the graph had to obey; without them, the score of a graph whose required arcs `Support` would rule out is
+        another one.
     """
 
     dag: DAG
@@ -110,9 +114,12 @@ class Result(Drawable, Tabular):
     alike: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
     certificate: Certificate | None = field(default=None, repr=False)
     device: str = field(default="cpu", repr=False)
+    constraints: Constraints = field(default_factory=Constraints, repr=False)
 
     @classmethod
-    def given(cls, graph: Any, data: Any, objective: str | Objective | Likelihood = DEFAULT) -> Result:
+    def given(
+        cls, graph: Any, data: Any, objective: str | Objective | Likelihood = DEFAULT, **constraints: Any
+    ) -> Result:
         """Look at a graph that was given, not learned, in the same way: its score, its class, its report.
 
         Parameters
@@ -121,6 +128,8 @@ class Result(Drawable, Tabular):
         data : Dataset, or anything that `mapdag.read` takes
             With a column for every node; others are ignored.
         objective : Objective, Likelihood or str
+        **constraints
+            `required`, `forbidden`, `tiers` and `max_parents`, as in `mapdag.score`.
 
         Examples
         --------
@@ -133,7 +142,8 @@ class Result(Drawable, Tabular):
         """
         dag = check_dag("graph", getattr(graph, "dag", graph))
         table, goal = as_dataset(data).select(dag.nodes), parse(objective)
-        value = score(dag, table, goal)
+        limits = Constraints(**constraints)
+        value = score(dag, table, goal, **limits.options)
         return cls(
             dag=dag,
             objective=goal,
@@ -144,6 +154,7 @@ class Result(Drawable, Tabular):
             seconds=0.0,
             stopped="given",
             data=table,
+            constraints=limits,
         )
 
     @property
@@ -315,4 +326,5 @@ def make_result(
         data=cache.data,
         knowledge=tuple((a, b) for a, b in dag.arcs if not allowed[index[b], index[a]]),
         device=cache.device,
+        constraints=cache.constraints,
     )
