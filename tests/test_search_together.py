@@ -34,7 +34,7 @@ PRIORS = (
     'CS({"A->B": [1, 0, 0]})',
     'MaxParents(1)+CS({"B->C": [0.2, 0.8, 0]})',
 )
-WITH_GAPS = "NAL", "PNAL", "PNAL(0.01)", "PNAL(0.1)"
+WITH_GAPS = "NAL", "NAL", "PNAL", "PNAL(0.001)", "PNAL(0.02)", "PNAL(0.1)"
 COMPLETE = "BDeu(1)", "BDs(1)", "BDs(10)", "K2", "BDJ", "BIC", "AIC", "LogLik"
 
 
@@ -51,14 +51,14 @@ class Case:
             copied = rng.random(n_rows) < self.pick([0.0, 0.6, 0.9])
             codes[copied, child] = codes[copied, :child].sum(axis=1) % self.cards[child]
         if rng.random() < 0.8:  # how often a value is missing may depend on the column
-            codes[rng.random(codes.shape) < rng.random(n_nodes) * self.pick([0.2, 0.7])] = -1
+            codes[rng.random(codes.shape) < rng.random(n_nodes) * self.pick([0.3, 0.7, 1.0])] = -1
         self.has_gaps = bool((codes < 0).any())
         self.weights = self.pick([None, None, rng.integers(1, 4, n_rows), rng.random(n_rows) + 0.5])
         self.data = md.Dataset.from_codes(codes, names=names, levels=self.cards, weights=self.weights, gap=-1)
         self.rows = [[None if code < 0 else int(code) for code in row] for row in codes]
         self.likelihood = self.pick(WITH_GAPS if self.has_gaps or rng.random() < 0.2 else COMPLETE)
         self.prior = self.pick(PRIORS)
-        self.m = self.pick([None, 1.5, 2, 3, 4, 6])
+        self.m = self.pick([None, 1.5, 2, 3, 4, 6, 8])
         self.objective = "+".join([*([f"Support({self.m})"] if self.m else []), self.prior, self.likelihood])
         self.constraints = self.draw_constraints()
 
@@ -175,6 +175,9 @@ class Case:
 GRAPHS = {n: [(dag, n_orders(dag)) for dag in all_dags(list("ABCD")[:n])] for n in (3, 4)}
 
 
+SHORT = {"effort": 0}, {"search": "hc"}, {"search": "tabu"}  # searches that need not find the best graph
+
+
 def close(value):
     return pytest.approx(value, rel=1e-9, abs=2e-6)
 
@@ -194,11 +197,11 @@ def check(seed, n_nodes=3):
             return False
         check_scores(case, scored)
         best = possible[0][1]
-        for search in ("exact", "orders", "hc", "tabu"):
-            found = md.learn(*goal, search=search, **limits)
+        for options in ({"search": "exact"}, {}, {"effort": 0}, {"search": "hc"}, {"search": "tabu"}):
+            found = md.learn(*goal, **options, **limits)
             assert case.score(found.dag) == close(found.score)
             assert found.score == md.score(found.dag, *goal, **limits)
-            assert search in ("hc", "tabu") or found.score == close(best)
+            assert found.score == close(best) or options in SHORT
         ranked = md.best_dags(*goal, k=5, **limits)
         assert [each.score for each in ranked] == [close(value) for _, value in possible[:5]]
         check_posteriors(case, possible)
@@ -254,14 +257,36 @@ def check_certificates(case, scored, possible):
         assert certificate.proved == (best - value <= 1e-6) or abs(best - value - 1e-6) < 1e-6
 
 
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", range(5))
 def test_no_search_misjudges_any_graph_of_three_nodes(part):
-    done = [check(seed) for seed in range(75 * part, 75 * (part + 1))]
-    assert sum(done) > 50
+    assert sum(check(seed) for seed in range(50 * part, 50 * (part + 1))) > 30
 
 
 def test_no_search_misjudges_any_graph_of_four_nodes():
-    assert sum(check(seed, 4) for seed in range(25)) > 15
+    assert sum(check(seed, 4) for seed in range(20)) > 12
+
+
+def test_a_larger_family_may_have_fewer_configurations():
+    rows = [[0, 0, 0], [1, -1, 0], [1, -1, -1], [-1, -1, 1], [-1, 1, 1], [-1, 1, -1]]
+    data = md.Dataset.from_codes(rows, names=list("ABC"), levels=[2, 2, 2], gap=-1)
+    for options in [{"search": "exact"}, {}, *([{"search": "certified"}] if highspy else [])]:
+        result = md.learn(data, "Support(4)+U+PNAL", **options)
+        assert result.score == pytest.approx(-12.764288, abs=1e-6)
+        assert set(result.dag.parents("C")) == {"A", "B"}
+
+
+def test_pairs_of_parents_are_looked_at_though_each_alone_is_too_thin(monkeypatch):
+    rng = np.random.default_rng(1)
+    rows = rng.integers(0, 2, (400, 6))
+    rows[:, 0] = np.arange(400) % 150  # many levels, but for one in rows that have the second column
+    rows[:, 1] = rng.integers(0, 2, 400)
+    rows[60:, 1], rows[:60, 0] = -1, rng.integers(0, 2, 60)
+    rows[:60, 2] = rows[:60, 0] ^ rows[:60, 1]
+    data = md.Dataset.from_codes(rows, names=list("ABCDEF"), levels=[150, 2, 2, 2, 2, 2], gap=-1)
+    monkeypatch.setattr("mapdag.search.orders.search._EXACT", 0.0)
+    monkeypatch.setattr("mapdag.search.orders.search._EXACT_SHARE", 0.0)
+    found = md.learn(data, "Support(3)+U+PNAL", forbidden=[(a, "A") for a in "BCDEF"])
+    assert set(found.dag.parents("C")) == {"A", "B"}
 
 
 @pytest.mark.slow
