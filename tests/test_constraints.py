@@ -10,7 +10,7 @@ import pytest
 
 import mapdag as md
 from mapdag.errors import GraphError, ParameterError
-from mapdag.search.constraints import Rules, complete_start
+from mapdag.objective.constraints import Rules, complete_start
 
 
 def feasible(n, pairs, allowed, most, arcs):

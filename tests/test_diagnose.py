@@ -154,3 +154,44 @@ def test_notebooks_are_told_what_print_tells(learned):
         if line.startswith("families with") or " arcs " in line.partition(":")[0]:
             assert line.partition(":")[0] in html
     assert len(repr(found)) < 80
+
+
+def test_arcs_of_thin_families_have_no_support():
+    rng = np.random.default_rng(0)
+    data = md.read(rng.integers(0, 5, (100, 4)), max_levels=5)
+    parents, child = data.names[:3], data.names[3]
+    dag = md.DAG(data.names, [(parent, child) for parent in parents])
+    for parent in parents:
+        assert theory.log_bayes_factor(dag, data, parent, child) == -math.inf
+        assert theory.log_bayes_factor(dag, data, parent, child, "MU(c=1)+BDs(1)") > -math.inf
+    assert {arc.end for arc in md.diagnose(dag, data).unsupported} == {child}
+    assert len(md.diagnose(dag, data).unsupported) == 3
+    assert all(arc.log_odds == -math.inf for arc in md.diagnose(dag, data).arcs)
+    with pytest.warns(md.errors.MapdagWarning, match="win"):
+        found = md.learn(data, required=dag.arcs)
+    assert all(math.isfinite(arc.log_odds) for arc in md.diagnose(found).arcs)  # what was required wins
+
+
+@given(case=small_data(min_columns=3, max_columns=4), m=st.sampled_from([1.5, 2, 4]), seed=st.integers(0, 99))
+def test_log_odds_of_an_arc_are_those_of_the_two_graphs_under_a_limit(case, m, seed):
+    table = as_dataset(*case)
+    dag = md.random_dag(table.names, seed=seed)
+    objective = f"Support({m})+MU(1/2)+BDs(1)"
+    told = {(arc.start, arc.end): arc.log_odds for arc in md.diagnose(dag, table, objective).arcs}
+    for start, end in dag.arcs:
+        odds = theory.log_bayes_factor(dag, table, start, end, objective)
+        with_arc, without = (md.score(each, table, objective) for each in (dag, dag.without_arc(start, end)))
+        thin = {family.node for family in md.objective.thin_families(dag, table, m)}
+        assert told[start, end] == pytest.approx(odds)
+        if end in thin:
+            assert odds == -math.inf
+        elif not thin:
+            assert odds == pytest.approx(with_arc - without, abs=1e-9)
+
+
+def test_with_gaps_an_arc_may_be_all_that_makes_a_graph_possible():
+    rows = [[0, 0, 0], [1, 1, 0], [2, 0, -1], [3, 1, -1], [-1, 0, 1], [-1, 1, 1]]
+    data = md.Dataset.from_codes(rows, names=list("ABC"), levels=[4, 2, 2], gap=-1)
+    dag, objective = md.DAG(data.names, [("A", "B"), ("C", "B")]), "Support(2)+U+PNAL"
+    assert theory.log_bayes_factor(dag, data, "C", "B", objective) == math.inf  # without C, A has 4 levels in 6 rows
+    assert {arc.start: arc.log_odds for arc in md.diagnose(dag, data, objective).arcs}["C"] == math.inf

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import mapdag as md
 from mapdag.errors import CapacityError, GraphError, MapdagError, ParameterError
 from mapdag.families import FamilyScores
+from mapdag.objective.constraints import Constraints, make_rules
 from mapdag.search import FamilyCache
-from mapdag.search.constraints import Constraints, make_rules
 from mapdag.search.exact import lattice
 from mapdag.search.exact.lattice import TIE, Lattice
 from mapdag.search.frame import memory

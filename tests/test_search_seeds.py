@@ -11,10 +11,10 @@ from hypothesis import given, settings
 
 import mapdag as md
 from mapdag.objective import parse
+from mapdag.objective.constraints import Constraints
 from mapdag.search.cache import FamilyCache
 from mapdag.search.cache.status import CROWDED, OK
 from mapdag.search.climbing.moves import TOLERANCE
-from mapdag.search.constraints import Constraints
 from mapdag.search.orders.seeds import _ROOM
 from mapdag.search.orders.state import Basis
 from mapdag.search.orders.trees import ADDED, FOUND, TAKEN, larger_trees, trace

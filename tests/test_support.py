@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mapdag as md
-from mapdag.errors import MapdagWarning, ParameterError
+from mapdag.errors import GraphError, MapdagWarning, ParameterError
 from mapdag.objective import thin_families
 from naive_exact import arc_probabilities, scored
 from strategies import as_dataset, small_data
@@ -187,13 +187,74 @@ def test_required_arcs_win_with_a_warning():
 
 
 def test_arcs_that_a_prior_demands_win_too():
-    data = noise(6, 30, 3)
+    data = noise(15, 30, 3)
     objective = md.Support(3) + md.CS({"X1->X2": (0.5, 0.5, 0.0), "X1->X3": (0.5, 0.5, 0.0)}) + md.BDs(1)
     for options in SEARCHES:
         with pytest.warns(MapdagWarning, match="win"):
             result = md.learn(data, objective, **options)
         assert math.isfinite(result.score)
         assert all(result.dag.has_arc("X1", x) or result.dag.has_arc(x, "X1") for x in ("X2", "X3"))
+
+
+FORCED = 'CS({"V1->V0": [0.9, 0.1, 0]})+Support(3)+BDeu(1)'
+
+
+def one_way_only(columns=2):
+    """Two columns, of which only the first may be a parent of the second under `Support(3)`; and some more."""
+    rows = [[0, i % 4, *[i % 2] * (columns - 2)] for i in range(10)]
+    return md.Dataset.from_codes(rows, names=[f"V{i}" for i in range(columns)], levels=[1, 4, *[2] * (columns - 2)])
+
+
+@pytest.mark.parametrize("options", [*SEARCHES, {"search": "certified"}], ids=str)
+@pytest.mark.parametrize("columns", [2, 14, 25])
+def test_a_pair_that_must_be_joined_is_joined_in_the_direction_that_is_allowed(options, columns):
+    if options.get("search") == "exact" and columns > 14:
+        return
+    if options.get("search") == "certified":
+        pytest.importorskip("highspy")
+        options = {**options, "max_parents": 2}
+    data = one_way_only(columns)
+    result = md.learn(data, FORCED, **options)
+    assert result.dag.has_arc("V0", "V1")
+    assert all(math.isfinite(move.score) for move in result.trace)
+    assert result.score == md.score(result.dag, data, FORCED) > -math.inf
+    assert result.thin == ()
+
+
+def test_the_direction_that_is_not_allowed_has_no_probability():
+    data = one_way_only()
+    for over in ("orders", "dags"):
+        assert md.arc_posteriors(data, FORCED, over=over)["V0", "V1"] == pytest.approx(1)
+    assert [result.dag.arcs for result in md.best_dags(data, FORCED, k=3)] == [(("V0", "V1"),)]
+    assert md.score(md.DAG(data.names, [("V1", "V0")]), data, FORCED) == -math.inf
+
+
+@pytest.mark.parametrize("options", [{"search": "hc"}, {"search": "tabu"}, {"effort": 0}], ids=str)
+def test_a_start_graph_with_the_other_direction_is_left_out(options):
+    data = one_way_only(14)
+    start = md.DAG(data.names, [("V1", "V0"), ("V2", "V3")])
+    with pytest.warns(MapdagWarning, match="start graph .* may go the other way: it is left out"):
+        result = md.learn(data, FORCED, start=start, **options)
+    assert result.dag.has_arc("V0", "V1")
+    assert math.isfinite(result.score)
+
+
+def test_a_graph_has_the_same_score_everywhere_whatever_is_required():
+    data = noise(5, 100, 6)
+    limits = {"required": [(parent, "X6") for parent in data.names[:3]], "forbidden": [("X1", "X2")], "max_parents": 4}
+    with pytest.warns(MapdagWarning, match="win"):
+        result = md.learn(data, search="hc", **limits)
+    assert md.score(result.dag, data, **limits) == result.score > -math.inf
+    assert md.score(result.dag, data) == -math.inf
+    assert md.Result.given(result.dag, data, **limits).score == result.score
+    assert md.Result.given(result.dag, data, **limits).constraints == result.constraints
+    arc = ("X1", "X2")
+    assert md.score(result.dag.with_arc(*arc), data, "BDeu(1)", forbidden=[arc]) == -math.inf
+    assert md.score(result.dag, data, "BDeu(1)", required=[arc]) == -math.inf
+    assert md.score(result.dag, data, "BDeu(1)", max_parents=2) == -math.inf
+    assert md.score(result.dag, data, "BDeu(1)", tiers=[["X6"], ["X1"]]) == -math.inf
+    with pytest.raises(GraphError, match="not a column"):
+        md.score(result.dag, data, required=[("X1", "nobody")])
 
 
 def test_a_start_graph_loses_what_is_too_thin():

@@ -11,7 +11,7 @@ import numpy as np
 
 from mapdag.families import Criterion, FamilyScores
 from mapdag.notices import heard
-from mapdag.search.constraints import Constraints, make_rules
+from mapdag.objective.constraints import Constraints, make_rules
 from mapdag.search.limits import criterion_of
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from mapdag.data import Dataset
     from mapdag.explorer.settings import Settings
-    from mapdag.search.constraints import Rules
+    from mapdag.objective.constraints import Rules
 
 
 class Judge:

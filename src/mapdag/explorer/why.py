@@ -12,7 +12,7 @@ from mapdag.explorer.answers import finite
 from mapdag.explorer.judge import Judge
 from mapdag.graphs import DAG
 from mapdag.notices import heard
-from mapdag.search.constraints import place_of
+from mapdag.objective.constraints import place_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

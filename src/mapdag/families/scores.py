@@ -120,6 +120,11 @@ class FamilyScores:
         return self.engine.is_compiled and not self._from_tables
 
     @property
+    def counts_here(self) -> bool:
+        """Whether this machine's cores count, rows that are in memory."""
+        return isinstance(self.engine, Counter)
+
+    @property
     def device(self) -> str:
         """Who counts: "cpu", or the name of a GPU."""
         return self.engine.device.name if isinstance(self.engine, DeviceEngine) else "cpu"

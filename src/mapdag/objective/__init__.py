@@ -9,7 +9,15 @@ from mapdag.objective.hyperparameters import (
 )
 from mapdag.objective.notation import DEFAULT, LIKELIHOODS, PRIORS, Goal, parse, parse_all
 from mapdag.objective.scoring import Score, align, score
-from mapdag.objective.support import USUAL, ThinFamily, most_configurations, thin_families, thin_sentence
+from mapdag.objective.support import (
+    USUAL,
+    ThinFamily,
+    limits_of,
+    most_configurations,
+    observed_configurations,
+    thin_families,
+    thin_sentence,
+)
 
 __all__ = [
     "DEFAULT",
@@ -24,7 +32,9 @@ __all__ = [
     "align",
     "concrete",
     "find_hyperparameters",
+    "limits_of",
     "most_configurations",
+    "observed_configurations",
     "parse",
     "parse_all",
     "score",

@@ -7,17 +7,18 @@ from collections.abc import Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
 
-from mapdag.data import ReadingOptions, as_dataset
+from mapdag.data import ReadingOptions, as_dataset, split_options
 from mapdag.errors import GraphError
 from mapdag.families import FamilyScores
 from mapdag.graphs.dag import check_dag
+from mapdag.objective.constraints import Constraints, broken_rule, make_rules
 from mapdag.objective.hyperparameters import concrete
 from mapdag.objective.notation import DEFAULT, parse_all
-from mapdag.objective.support import thin_families
+from mapdag.objective.support import limits_of, thin_families
 from mapdag.public import public
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from typing_extensions import Self, Unpack
 
@@ -33,7 +34,8 @@ class Score(float):
     Attributes
     ----------
     log_prior, log_likelihood : float
-        Their sum is the score. The log prior is minus infinity where `MaxParents` or `Support` rules the graph out.
+        Their sum is the score. The log prior is minus infinity where constraints, `MaxParents` or `Support` rule the
+        graph out.
     by_node : mapping of str to float
         Log-likelihood of each node's family.
     objective : Objective, optional
@@ -62,13 +64,22 @@ class Score(float):
         return Score, (self.log_prior, dict(self.by_node), self.objective)
 
 
+class ScoreOptions(ReadingOptions, total=False):
+    """How to read the table, and what the graph must obey: options of `score`."""
+
+    required: Iterable[tuple[str, str]]
+    forbidden: Iterable[tuple[str, str]]
+    tiers: Sequence[Sequence[str]]
+    max_parents: int | None
+
+
 @overload
-def score(dag: DAG, data: Any, objective: Goal = ..., **reading: Unpack[ReadingOptions]) -> Score: ...
+def score(dag: DAG, data: Any, objective: Goal = ..., **options: Unpack[ScoreOptions]) -> Score: ...
 @overload
-def score(dag: DAG, data: Any, objective: Sequence[Goal], **reading: Unpack[ReadingOptions]) -> tuple[Score, ...]: ...
-@public(ReadingOptions)
+def score(dag: DAG, data: Any, objective: Sequence[Goal], **options: Unpack[ScoreOptions]) -> tuple[Score, ...]: ...
+@public(ScoreOptions)
 def score(
-    dag: DAG, data: Any, objective: Goal | Sequence[Goal] = DEFAULT, **reading: Unpack[ReadingOptions]
+    dag: DAG, data: Any, objective: Goal | Sequence[Goal] = DEFAULT, **options: Unpack[ScoreOptions]
 ) -> Score | tuple[Score, ...]:
     """Posterior score of a graph: log prior + log marginal likelihood.
 
@@ -81,8 +92,10 @@ def score(
         Such as ``MU(c=1) + BDs(alpha=1)`` or the same as a text; a likelihood alone means the uniform prior. Several
         objectives take one pass over the data and give a tuple of scores. Where alpha, c or beta is "auto", it has its
         most probable value given the graph.
-    **reading
-        How to read the table, as in `mapdag.read`.
+    **options
+        Constraints (`required`, `forbidden`, `tiers`, `max_parents`) and how to read the table, as in `mapdag.learn`.
+        A graph that breaks constraints has the score minus infinity; one that was learned under constraints has its
+        score there only with the same ones, as required arcs win against `Support`.
 
     Examples
     --------
@@ -94,6 +107,8 @@ def score(
     0.0006
     """
     goals, several = parse_all(objective)
+    reading, given = split_options(options)
+    constraints = Constraints(**given)
     table = as_dataset(data, **reading)
     align(dag, table)
     goals = tuple(concrete(goal, dag, table) for goal in goals)
@@ -104,11 +119,29 @@ def score(
     found = []
     for goal in goals:
         which = likelihoods.index(goal.likelihood)
-        support = goal.prior.support
-        is_thin = support is not None and bool(thin_families(dag, table, support))
-        log_prior = -math.inf if is_thin else goal.prior.log_prior(dag)
+        log_prior = log_prior_of(dag, table, goal, constraints)
         found.append(Score(log_prior, {node: float(each[which]) for node, each in by_node.items()}, goal))
     return tuple(found) if several else found[0]
+
+
+def log_prior_of(dag: DAG, data: Dataset, objective: Objective, constraints: Constraints) -> float:
+    """Log prior of a graph; minus infinity where it breaks the constraints, or is thinner than `mapdag.Support` allows.
+
+    Its nodes are the columns of the data.
+    """
+    prior, support = objective.prior, objective.prior.support
+    log_prior = prior.log_prior(dag)
+    thin = thin_families(dag, data, support) if support is not None else ()
+    if log_prior == -math.inf or not (thin or constraints != Constraints()):
+        return log_prior
+    rules = make_rules(constraints, prior, data.names)
+    if broken_rule(dag.reordered(data.names), rules):
+        return -math.inf
+    if support is not None and thin:
+        most = limits_of(data, support, rules).most
+        if any(family.configurations > most[data.index(family.node)] for family in thin):
+            return -math.inf
+    return log_prior
 
 
 def align(dag: DAG, data: Dataset) -> None:

@@ -7,17 +7,23 @@ configuration occurs twice, a family predicts nothing, at no cost; so its score 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from mapdag.counts import engine_of
+from mapdag.graphs.masks import mask_of, members, transpose
 from mapdag.priors import Support
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mapdag.contracts import Objective
+    from mapdag.counts import Engine
     from mapdag.data import Dataset
     from mapdag.graphs import DAG
+    from mapdag.objective.constraints import Rules
 
 #: Below so many rows per configuration a family is called thin where the objective itself sets no limit.
 USUAL = Support().m
@@ -64,6 +70,64 @@ def most_configurations(total: float, support: float | None) -> float:
     return float("inf") if support is None else max(total / support, 1.0)
 
 
+def observed_configurations(counter: Engine, data: Dataset, node: int, parents: Sequence[int]) -> int:
+    """Return q_obs of a family: configurations of the parents in the rows that are complete in it."""
+    if not parents:
+        return 1
+    return counter.table(node, sorted(parents)).q_obs if data.has_gaps else counter.observed(sorted(parents))
+
+
+class Limits(NamedTuple):
+    """How many configurations `mapdag.Support` allows, given which arcs are required."""
+
+    most: tuple[float, ...]  # of the parents of each node
+    waived: tuple[int, ...]  # nodes whose required parents have more than the usual limit
+    parents: tuple[int, ...]  # of each node in a graph of required arcs that these limits allow, as sets
+
+
+def limits_of(data: Dataset, support: float, rules: Rules) -> Limits:
+    """Return the limits of `mapdag.Support` on all nodes; required arcs win against it.
+
+    Where the required parents of a node alone have more configurations than is usual, its parents may have that many.
+    Two nodes that a prior joins without saying which way (`CS` with no chance of "no arc") are no exception as long as
+    these arcs can be directed so that no family has too many. Nodes are put last one after the other for that, each
+    with arcs from those that are left; where none can be, all that are left and have no required child among these are
+    allowed as many as they need.
+    """
+    n, usual = data.n_columns, most_configurations(data.total, support)
+    if not rules.fixed.any():
+        return Limits((usual,) * n, (), (0,) * n)
+    counter = engine_of(data)
+
+    @cache
+    def count(node: int, parents: int) -> int:
+        return observed_configurations(counter, data, node, members(parents))
+
+    demanded = rules.fixed & rules.allowed & ~rules.allowed.T
+    either = rules.fixed & rules.allowed & rules.allowed.T
+    parents, pairs = ([mask_of(np.flatnonzero(arcs[:, x]).tolist()) for x in range(n)] for arcs in (demanded, either))
+    most = [max(usual, float(count(x, parents[x]))) for x in range(n)]
+    if not any(pairs):
+        return Limits(tuple(most), tuple(x for x in range(n) if most[x] > usual), tuple(parents))
+    children, left = transpose(parents), (1 << n) - 1
+    nodes = sorted(range(n), key=lambda x: data.names[x])  # whatever the order of the columns
+    while left:
+        stuck = []
+        for x in nodes:
+            before = parents[x] | pairs[x] & left
+            if left >> x & 1 and not children[x] & left and before.bit_count() <= rules.max_parents:
+                if count(x, before) <= most[x]:
+                    parents[x], left = before, left & ~(1 << x)
+                    break
+                stuck.append((x, count(x, before)))
+        else:
+            if not stuck:
+                break  # because of the limit on parents: no graph obeys the rules
+            for x, needed in stuck:
+                most[x] = float(needed)
+    return Limits(tuple(most), tuple(x for x in range(n) if most[x] > usual), tuple(parents))
+
+
 def thin_families(dag: DAG, data: Dataset, support: float) -> tuple[ThinFamily, ...]:
     """Families of a graph that `mapdag.Support` would rule out, the thinnest first.
 
@@ -80,10 +144,7 @@ def thin_families(dag: DAG, data: Dataset, support: float) -> tuple[ThinFamily, 
     found = []
     for node in dag.nodes:
         parents = dag.parents(node)
-        members = [index[p] for p in parents]
-        observed = counter.observed(members) if parents else 1
-        if data.has_gaps and parents:
-            observed = counter.table(index[node], members).q_obs
+        observed = observed_configurations(counter, data, index[node], [index[p] for p in parents])
         if observed > most:
             found.append(ThinFamily(node, parents, observed, data.total / observed))
     return tuple(sorted(found, key=lambda family: (family.rows, family.node)))

@@ -101,4 +101,4 @@ def families(result: Result) -> list[FamilyFacts]:
 
 def losses(result: Result) -> dict[tuple[str, str], float]:
     """Find for each arc how much the score would fall if it were removed; infinite if the prior demands the arc."""
-    return log_arc_odds(result.dag, result.data, result.objective)
+    return log_arc_odds(result.dag, result.data, result.objective, constraints=result.constraints)

@@ -1,10 +1,10 @@
 """Searches for the DAG with the highest posterior score. Files and printing are unknown here."""
 
+from mapdag.objective.constraints import Constraints
 from mapdag.progress import Progress
 from mapdag.search.cache import FamilyCache
 from mapdag.search.canonical.columns import CanonicalOrder, canonical_order
 from mapdag.search.certified.certify import certify
-from mapdag.search.constraints import Constraints
 from mapdag.search.em.search import EMResult, EMStep, structural_em
 from mapdag.search.exact.posterior import ArcPosteriors, arc_posteriors
 from mapdag.search.exact.ranking import best_dags

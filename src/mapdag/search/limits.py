@@ -15,13 +15,13 @@ from mapdag.errors import GraphError
 from mapdag.families import Criterion
 from mapdag.graphs import DAG
 from mapdag.notices import warn
-from mapdag.objective import most_configurations, thin_families
+from mapdag.objective import limits_of, thin_families
 from mapdag.wording import named
 
 if TYPE_CHECKING:
     from mapdag.contracts import Objective
     from mapdag.data import Dataset
-    from mapdag.search.constraints import Rules
+    from mapdag.objective.constraints import Rules
 
 _NAMED = 5  # nodes that a sentence names
 
@@ -29,46 +29,48 @@ _NAMED = 5  # nodes that a sentence names
 def criterion_of(objective: Objective, data: Dataset, rules: Rules) -> Criterion:
     """Return what an objective with `Support` judges families by.
 
-    A required arc wins against `Support`: where the required parents of a node alone have more configurations than it
-    allows, the node's parents may have that many, and there is a warning. Nodes that a prior joins without saying which
-    way (`CS` with no chance of "no arc") are required parents of each other: it may go either way.
+    A required arc wins against `Support` (`limits_of`), with a warning.
     """
     support = objective.prior.support
     assert support is not None
-    limits = [most_configurations(data.total, support)] * data.n_columns
-    waived = []
-    if rules.fixed.any():
-        counter = engine_of(data)
-        for node in np.flatnonzero(rules.fixed.any(axis=0)).tolist():
-            required = np.flatnonzero(rules.fixed[:, node] & rules.allowed[:, node]).tolist()
-            observed = counter.observed(required)
-            if observed > limits[node]:
-                limits[node] = float(observed)
-                waived.append(f"{data.names[node]} ({data.total / observed:.2g} rows per configuration)")
-    if waived:
+    limits = limits_of(data, support, rules)
+    if limits.waived:
+        waived = [f"{data.names[x]} ({data.total / limits.most[x]:.2g} rows per configuration)" for x in limits.waived]
         warn(
             f"required arcs spread rows more thinly than Support({support:g}) allows, and win: "
             f"{named(waived, _NAMED)}; their other parents may not make it worse",
         )
-    return Criterion(objective.likelihood, tuple(limits))
+    return Criterion(objective.likelihood, limits.most)
 
 
-def supported_start(start: DAG, objective: Objective, data: Dataset, rules: Rules) -> DAG:
+def supported_start(start: DAG, objective: Objective, data: Dataset, rules: Rules, *, is_given: bool) -> DAG:
     """Leave out the parents of those nodes of a start graph that `Support` does not allow, but for required ones.
 
-    The same for families that no row has whole, where there are gaps.
+    The same for families that no row has whole, where there are gaps. Arcs that may go either way are turned where
+    `Support` allows one direction only; a start graph that has the other one is given up.
     """
     support = objective.prior.support
-    if start.n_arcs == 0:
+    has_pairs = bool((rules.fixed & rules.allowed & rules.allowed.T).any())
+    if start.n_arcs == 0 or not (is_given or has_pairs):
         return start
-    empty, thin = _unseen(start, data), []
-    if support is not None:
-        thin = [(family.node, family.parents) for family in thin_families(start, data, support)]
-    for families, why in (
-        (empty, "the start graph has families of which no row has all members"),
-        (thin, f"the start graph spreads rows more thinly than Support({support or 0:g}) allows"),
-    ):
-        start = _without_parents(start, families, why, rules)
+    limits = None if support is None else limits_of(data, support, rules)
+
+    def thin(dag: DAG) -> list[tuple[str, tuple[str, ...]]]:
+        if limits is None:
+            return []
+        most = dict(zip(data.names, limits.most, strict=True))
+        families = thin_families(dag, data, support or 0.0)
+        return [(family.node, family.parents) for family in families if family.configurations > most[family.node]]
+
+    why = f"the start graph spreads rows more thinly than Support({support or 0:g}) allows"
+    if is_given:
+        empty, found = _unseen(start, data), thin(start)
+        start = _without_parents(start, empty, "the start graph has families of which no row has all members", rules)
+        start = _without_parents(start, found, why, rules)
+    if limits is not None and thin(start):
+        if is_given:
+            warn(f"{why} by arcs that may go the other way: it is left out")
+        return DAG.from_parent_masks(data.names, limits.parents, check=False)
     return start
 
 

@@ -15,12 +15,12 @@ from mapdag.checks import is_one_of
 from mapdag.data import ReadingOptions, as_dataset, split_options
 from mapdag.errors import ParameterError, Setting
 from mapdag.objective import DEFAULT, parse, parse_all, usual_values
+from mapdag.objective.constraints import Constraints, complete_start, make_rules
 from mapdag.progress import OnProgress, shown
 from mapdag.public import public
 from mapdag.search.canonical.columns import canonical_order
 from mapdag.search.certified.search import search_certified
 from mapdag.search.climbing.search import climb_hills, walk_tabu
-from mapdag.search.constraints import Constraints, complete_start, make_rules
 from mapdag.search.exact.search import search_exactly
 from mapdag.search.frame.options import Options
 from mapdag.search.joint import search_jointly

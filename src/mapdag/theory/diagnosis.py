@@ -20,7 +20,7 @@ from mapdag.scores import BDeu, BDs
 from mapdag.tables import SHOWN, Table, Tabular, paragraphs
 from mapdag.theory.count_tables import family_counter, without_parent
 from mapdag.theory.effective import effective_alpha, effective_degrees_of_freedom, effective_parameters
-from mapdag.theory.factors import all_log_prior_odds, log_bdeu_factor, log_bds_factor, log_factor
+from mapdag.theory.factors import all_log_prior_odds, log_bdeu_factor, log_bds_factor, log_factor, support_odds
 from mapdag.theory.findings import ArcSupport, FamilySparsity, arc_table, family_table
 from mapdag.theory.marginal import log_bds_over_bdeu
 from mapdag.theory.summary import about_arcs, about_families, summary
@@ -147,7 +147,9 @@ def diagnose(
         With a column for every node, and no other. Where a network is given, a table is read with its levels, and
         numbers are cut where its own were. What a result was learned from unless given.
     objective : Objective, Likelihood or str, optional
-        Under which arcs are judged: that of a result, or else the default of `mapdag.learn`, unless given.
+        Under which arcs are judged: that of a result, or else the default of `mapdag.learn`, unless given. The log odds
+        of an arc are minus infinity where its `Support` rules out the graph with the arc, unless a result was learned
+        under constraints that require it.
     alpha : float, optional
         For comparing BDeu and BDs where the objective has none; 1 unless given. Otherwise the objective's own.
     **reading
@@ -182,6 +184,7 @@ def diagnose(
     given = 1.0 if alpha is None else check_positive("alpha", alpha)
     used = given if own is None else check_positive("alpha", own)
     log_prior = all_log_prior_odds(objective.prior, dag)
+    support = support_odds(table, objective, getattr(graph, "constraints", None))
     log_mu = float(MU(_beta_of_one(len(dag.nodes))).log_odds(dag.nodes)[0, 0]) if log_prior else 0.0
     families, arcs = [], []
     for node in dag.nodes:
@@ -194,7 +197,9 @@ def diagnose(
             else:
                 less = count(node, [p for p in parents if p != parent])
             tables = full, less
-            arcs.append(_arc((parent, node), tables, objective.likelihood, used, log_prior[parent, node], log_mu))
+            others = [table.index(p) for p in parents if p != parent]
+            odds = support(table.index(node), [*others, table.index(parent)], others) or log_prior[parent, node]
+            arcs.append(_arc((parent, node), tables, objective.likelihood, used, odds, log_mu))
     arcs.sort(key=lambda arc: arc.log_odds)
     return Diagnosis(objective, used, len(dag.nodes), table.total, tuple(families), tuple(arcs), table.gaps)
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mapdag.checks import check_positive
+from mapdag.counts import engine_of
 from mapdag.data import ReadingOptions, as_dataset
 from mapdag.errors import ParameterError
 from mapdag.families import FamilyScores
-from mapdag.objective import DEFAULT, align, concrete, parse
+from mapdag.objective import DEFAULT, align, concrete, limits_of, observed_configurations, parse
+from mapdag.objective.constraints import Constraints, make_rules
 from mapdag.public import public
 from mapdag.scores import BDeu, BDs
 from mapdag.theory.alphas import of_pair
@@ -45,7 +47,9 @@ def log_bayes_factor(
     start, end : str
         Ends of the arc.
     objective : Objective, Likelihood or str
-        With the uniform prior this is the log Bayes factor. Values that are left to the data are those of `dag`.
+        With the uniform prior this is the log Bayes factor. "auto" values are those of `dag`. Minus infinity where
+        `mapdag.Support` rules out the graph with the arc; infinity where it rules out the other one only, as may be
+        where there are gaps.
     **reading
         How to read the table, as in `mapdag.read`.
     """
@@ -56,10 +60,18 @@ def log_bayes_factor(
 
 
 def log_arc_odds(
-    dag: DAG, data: Dataset, objective: Objective, arcs: Iterable[tuple[str, str]] | None = None
+    dag: DAG,
+    data: Dataset,
+    objective: Objective,
+    arcs: Iterable[tuple[str, str]] | None = None,
+    constraints: Constraints | None = None,
 ) -> dict[tuple[str, str], float]:
-    """`log_bayes_factor` of some arcs of a graph, each given all the others; of all of them unless given."""
+    """`log_bayes_factor` of some arcs of a graph, each given all the others; of all of them unless given.
+
+    Arcs that the constraints require win against `mapdag.Support`.
+    """
     align(dag, data)
+    support = support_odds(data, objective, constraints)
     index = {name: i for i, name in enumerate(data.names)}
     scores = FamilyScores(data, [objective.likelihood])
     found = {}
@@ -67,8 +79,31 @@ def log_arc_odds(
         parents = [index[p] for p in dag.parents(end)]
         others = [p for p in parents if p != index[start]]
         whole, less = (float(scores.family(index[end], each)[0]) for each in (parents, others))
-        found[start, end] = whole - less + prior
+        limit = support(index[end], parents, others)
+        found[start, end] = limit or whole - less + prior
     return found
+
+
+def support_odds(
+    data: Dataset, objective: Objective, constraints: Constraints | None = None
+) -> Callable[[int, Sequence[int], Sequence[int]], float]:
+    """Make a function that says what `mapdag.Support` adds to the log odds of an arc: nothing, or one infinity.
+
+    It takes a node, its parents with the arc and those without; nodes are column indices.
+    """
+    prior = objective.prior
+    if prior.support is None:
+        return lambda *_: 0.0
+    most = limits_of(data, prior.support, make_rules(constraints or Constraints(), prior, data.names)).most
+    counter = engine_of(data)
+
+    def odds(node: int, with_arc: Sequence[int], without: Sequence[int]) -> float:
+        for parents, infinity in ((with_arc, -math.inf), (without, math.inf)):
+            if observed_configurations(counter, data, node, parents) > most[node]:
+                return infinity
+        return 0.0
+
+    return odds
 
 
 def log_factor(likelihood: Likelihood, with_arc: CountTable, without: CountTable) -> float:

@@ -12,8 +12,8 @@ from mapdag.counts import Request
 from mapdag.counts.threads import helped
 from mapdag.families import Criterion, FamilyScores
 from mapdag.families.scores import WORTH_A_THREAD
+from mapdag.objective.constraints import Constraints, make_rules
 from mapdag.search.cache.gate import Gate
-from mapdag.search.constraints import Constraints, make_rules
 from mapdag.search.limits import criterion_of, refuse_impossible
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from mapdag.contracts import Objective
     from mapdag.counts import Backend, Engine
     from mapdag.data import Dataset
+    from mapdag.objective.constraints import Rules
     from mapdag.search.cache.store import Problem, Store
-    from mapdag.search.constraints import Rules
 
     Floats = NDArray[np.float64]
 
@@ -111,7 +111,7 @@ class FamilyCache:
         shelf: Callable[[Sequence[Criterion]], Shelf] | None = None,
     ) -> None:
         self.data = data
-        self._constraints = constraints or Constraints()
+        self.constraints = constraints or Constraints()
         self._rules: dict[Objective, Rules] = {}
         by_objective = {each: self._criterion_of(each) for each in objectives}
         self._criteria = criteria = list(dict.fromkeys(by_objective.values()))
@@ -134,7 +134,7 @@ class FamilyCache:
     def rules(self, objective: Objective) -> Rules:
         """Return what graphs must obey under an objective."""
         if objective not in self._rules:
-            rules = make_rules(self._constraints, objective.prior, self.data.names)
+            rules = make_rules(self.constraints, objective.prior, self.data.names)
             refuse_impossible(rules, self.data)
             self._rules[objective] = rules
         return self._rules[objective]
@@ -148,6 +148,11 @@ class FamilyCache:
     def is_compiled(self) -> bool:
         """Whether compiled code can count and score by itself."""
         return self._scores.is_compiled
+
+    @property
+    def counts_here(self) -> bool:
+        """Whether this machine's cores count, rows that are in memory."""
+        return self._scores.counts_here
 
     @property
     def device(self) -> str:
@@ -172,7 +177,8 @@ class FamilyCache:
         odds = objective.prior.log_odds(self.data.names)
         odds = odds[:1, :1].copy() if is_same(odds) else np.ascontiguousarray(np.where(rules.allowed, odds, 0.0))
         inputs = self._scores.inputs(self._scores.crew if shares and self._helped else None)
-        problem = Problem(rules, odds, self.index(objective), inputs, self.zobrist, ensure=0, ahead=0)
+        inherits = not (self.data.has_gaps and self.criterion(objective).limits)
+        problem = Problem(rules, odds, self.index(objective), inputs, self.zobrist, 0, 0, inherits)
         found = problem._replace(ensure=address_of_ensure(problem, self.store))
         self._problems[objective, shares] = found
         return found

@@ -37,7 +37,7 @@ from mapdag.kernels import (
 from mapdag.search.cache.status import ASK, FULL, OK
 
 if TYPE_CHECKING:
-    from mapdag.search.constraints import Rules
+    from mapdag.objective.constraints import Rules
 
 COLUMNS, SINGLES, FAMILIES, HALT = 0, 1, 2, 3  # what is in `Store.used`
 WHOLE, COLUMN = -1, -2  # instead of a parent to be left out: none; the family's column is wanted
@@ -74,6 +74,9 @@ class Problem(NamedTuple):
     zobrist: Words  # (2 nodes, 2) random keys of nodes as parents, then as children
     ensure: int  # address of `ensure`
     ahead: int  # address of what makes all that a move asks for at once, with the threads that help; 0: none do
+    # Whether no larger set of parents has a score where a smaller one has none. With gaps, a larger one leaves fewer
+    # rows and may have fewer configurations: `mapdag.Support` may allow it where it does not allow the smaller one.
+    inherits: bool = True
 
 
 def new_store(n_nodes: int, n_criteria: int, columns: int, singles: int) -> Store:

@@ -58,12 +58,12 @@ class _Child:
         self.kept: list[tuple[Words, Floats]] = []  # keys and scores
         self.is_cut = False  # whether larger sets were left out because of the limit on parents
 
-    def begin(self, score: float) -> None:
+    def begin(self, score: float, *, is_open: bool) -> None:
         """Begin with the set that has nobody but those that must be there."""
         from mapdag.search.certified.lattice import Layer
 
         nothing = np.zeros(1, dtype=np.uint64)
-        self.layer = Layer(nothing, np.array([score]), np.zeros(1), np.array([score > -math.inf]))
+        self.layer = Layer(nothing, np.array([score]), np.zeros(1), np.array([is_open]))
         self.kept.append((nothing, np.array([score])))
 
     def base(self) -> Request:
@@ -105,7 +105,8 @@ class AskedLattice:
         What to maximise, on which data, under which constraints.
     watch : Watch
     scores : FamilyScores
-        Of the objective alone.
+        Of the objective alone; with gaps and `Support`, without its limits, too: there a larger set may be allowed
+        where a smaller one is not, as it leaves fewer rows.
     slack : float
         A family is left out if a subset has a score that is higher by at least that much: no graph within `slack` of
         the best one has it.
@@ -144,7 +145,7 @@ class AskedLattice:
         """
         firsts = self._scores.scores([child.base() for child in self._children])
         for child, score, prior in zip(self._children, firsts, self._base, strict=True):
-            child.begin(float(score[0, 0]) + prior)
+            child.begin(float(score[0, 0]) + prior, is_open=bool(score[-1, 0] > -math.inf))
         scored, size = len(self._children), 0
         while True:
             planned = [self._extend(child, size + 1) for child in self._children]
@@ -167,16 +168,18 @@ class AskedLattice:
                 break
             scored += asked
             self._watch.families += asked
-        complete = not is_too_much and not any(child.is_cut for child in self._children)
+        cut = any(child.is_cut for child in self._children)
         families = join([child.families(self._n_words) for child in self._children])
-        return Enumeration(families, scored, size, complete)
+        if not is_too_much and cut and self._is_limited:
+            return Enumeration(families, scored, self._most, complete=True, limited=True)
+        return Enumeration(families, scored, size, complete=not (is_too_much or cut))
 
     def _extend(self, child: _Child, size: int) -> Extensions:
         """Return the sets of so many candidates of a child that are worth a look."""
         from mapdag.search.certified.lattice import Extensions, extend_layer
 
         if size + len(child.demanded) > self._most or not len(child.candidates):
-            child.is_cut = bool(len(child.candidates) and child.layer.open.any() and size <= len(child.candidates))
+            child.is_cut |= bool(len(child.candidates) and child.layer.open.any() and size <= len(child.candidates))
             nothing = np.empty(0, dtype=np.int64)
             return Extensions(nothing, nothing, np.empty(0, dtype=np.uint64), np.empty(0))
         return extend_layer(child.layer, size - 1, child.bits, child.pinned)
@@ -189,9 +192,10 @@ class AskedLattice:
         requests = list(child.requests(sets.rows, sets.last))
         for first in range(0, len(requests), _ASKED):
             self._watch.check()
-            found += [each[0] for each in self._scores.scores(requests[first : first + _ASKED])]
+            found += self._scores.scores(requests[first : first + _ASKED])
         prior = child.layer.prior[sets.rows] + child.odds[sets.last]
-        scores = (np.concatenate(found) if found else np.empty(0)) + (prior + self._base[child.node])
+        known = np.concatenate(found, axis=1) if found else np.empty((1, 0))
+        scores = known[0] + (prior + self._base[child.node])
         kept = scores > sets.below - self._slack
         child.kept.append((sets.keys[kept], scores[kept]))
-        child.layer = Layer(sets.keys, np.maximum(scores, sets.below), prior, scores > -math.inf)
+        child.layer = Layer(sets.keys, np.maximum(scores, sets.below), prior, known[-1] > -math.inf)

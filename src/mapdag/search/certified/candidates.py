@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from mapdag.search.constraints import Rules
+    from mapdag.objective.constraints import Rules
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
@@ -74,12 +74,15 @@ class Enumeration:
         Parents of the largest sets that were looked at.
     complete : bool
         Whether all larger ones are ruled out by the constraints, the prior or their scores.
+    limited : bool
+        Whether it is the limit on parents that has ruled some of them out.
     """
 
     families: Families
     scored: int
     most: int
     complete: bool
+    limited: bool = False
 
 
 def join(parts: Sequence[tuple[Words, Floats]]) -> Families:

@@ -151,7 +151,9 @@ class CountedLattice:
                     break
                 work += next_work
                 check_memory(_BYTES * len(sets), f"counting {len(sets):,} sets of columns", "set max_parents")
-        return Enumeration(join(self._sorted(kept)), scored, size, complete=not len(alive) or size >= n - 1)
+        reached = size >= self._most and self._is_limited
+        complete = not len(alive) or size >= n - 1 or reached
+        return Enumeration(join(self._sorted(kept)), scored, size, complete, limited=reached and len(alive) > 0)
 
     def _is_too_much(self, done: float, more: float) -> bool:
         """Whether a layer would be too much work, or take most of the time that is left."""

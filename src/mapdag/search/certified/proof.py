@@ -10,7 +10,7 @@ import numpy as np
 
 from mapdag.checks import check_number, check_whole
 from mapdag.errors import ParameterError
-from mapdag.families import FamilyScores
+from mapdag.families import Criterion, FamilyScores
 from mapdag.graphs import DAG
 from mapdag.graphs.masks import mask_of, members
 from mapdag.search.certified.asking import AskedLattice
@@ -167,7 +167,10 @@ class Proof:
 
     def _enumerate(self, graphs: Sequence[Graph], slack: float) -> None:
         objective, cache, watch = self._objective, self._cache, self.watch
-        scores = FamilyScores(cache.data, [cache.criterion(objective)], engine=cache.engine, threads=watch.threads)
+        criteria = [cache.criterion(objective)]
+        if cache.data.has_gaps and criteria[0].limits:
+            criteria.append(Criterion(objective.likelihood))
+        scores = FamilyScores(cache.data, criteria, engine=cache.engine, threads=watch.threads)
         seconds = math.inf
         found: Enumeration | None
         # Tallies of rows with gaps are not sums of larger ones, which that one takes them from.
@@ -200,8 +203,8 @@ class Proof:
             {
                 (child, tuple(members(mask)))
                 for graph in graphs
-                for child, mask in enumerate(graph)
-                if mask.bit_count() > found.most
+                for child, (mask, known) in enumerate(zip(graph, found.families.find(graph), strict=True))
+                if mask.bit_count() > found.most and known < 0
             }
         )
         self._has_larger = bool(larger)
@@ -290,7 +293,7 @@ class Proof:
 
     def _among(self) -> str:
         found = self._enumeration
-        if found is None or found.complete:
+        if found is None or (found.complete and not found.limited):
             told = "all graphs"
         else:
             told = f"graphs with at most {found.most} {'parent' if found.most == 1 else 'parents'}"

@@ -45,7 +45,7 @@ from mapdag.search.cache.store import (
 from mapdag.search.climbing.links import list_members
 
 if TYPE_CHECKING:
-    from mapdag.search.constraints import Rules
+    from mapdag.objective.constraints import Rules
 
 
 @inner

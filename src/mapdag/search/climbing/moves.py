@@ -10,7 +10,7 @@ from mapdag.kernels import Bools, Floats, Words, entry, inner, new_ints, part
 from mapdag.search.climbing.links import Links, can_reverse, contains, list_members
 
 if TYPE_CHECKING:
-    from mapdag.search.constraints import Rules
+    from mapdag.objective.constraints import Rules
 
 ADD, DELETE, REVERSE, NONE = 0, 1, 2, 3  # kinds of moves
 TOLERANCE = 2.0**-26  # differences of scores below this are ties; R bnlearn's value, which replications need

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mapdag.graphs import DAG
+from mapdag.objective.constraints import complete_start
 from mapdag.search.climbing.moves import ADD, DELETE, NOISE, NONE, REVERSE
 from mapdag.search.climbing.state import NO_GRAPHS, GraphState
-from mapdag.search.constraints import complete_start
 from mapdag.search.frame.result import Move, MoveKind, make_result
 from mapdag.search.frame.watch import Watch
 from mapdag.search.limits import supported_start
@@ -49,7 +49,8 @@ class Walk:
         self.nodes = cache.data.names
         self.rules = cache.rules(objective)
         start = complete_start(options.start, self.rules, self.nodes)
-        self.start = supported_start(start, objective, cache.data, self.rules) if options.start is not None else start
+        is_given = options.start is not None
+        self.start = supported_start(start, objective, cache.data, self.rules, is_given=is_given)
         self.rng = np.random.default_rng(options.seed)
         self.trace: list[Move] = []
         self.score = -np.inf

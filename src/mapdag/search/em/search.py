@@ -14,9 +14,9 @@ from mapdag.errors import DataError, GraphError, ParameterError
 from mapdag.networks import fit
 from mapdag.networks.em import fit_em
 from mapdag.objective import DEFAULT, parse, score
+from mapdag.objective.constraints import complete_start, make_rules
 from mapdag.public import public
 from mapdag.scores import PNAL
-from mapdag.search.constraints import complete_start, make_rules
 from mapdag.search.em.completed import best_completion, completions, drawn_completion, expected_rows
 from mapdag.search.frame.result import Result
 from mapdag.search.plan import LearnOptions, Plan
@@ -348,7 +348,7 @@ class _Run:
         path.steps.append(EMStep(before, learned.score, here.known, here.fitted.log_likelihood, learned.dag.n_arcs))
         self._keep(path, here)
         graph = frozenset(learned.dag.arcs)
-        gained = learned.score - before > _SLACK * abs(before)
+        gained = learned.score > before + (_SLACK * abs(before) if math.isfinite(before) else 0.0)
         if not gained or graph in path.met or not math.isfinite(learned.score):
             return True
         path.met.add(graph)
@@ -365,7 +365,7 @@ class _Run:
         """Fit the graph so far, and score it by the rows as it completes them, and by what is known."""
         fitted = self._fitted(path.dag, self._alpha, path.start)
         rows = self._completed(fitted.network)
-        value = score(path.dag, rows, self.objective)
+        value = score(path.dag, rows, self.objective, **self.plan.options.constraints.options)
         known = float(value) - fitted.network.log_likelihood(rows) + fitted.log_likelihood
         return _Judged(path.dag, fitted, rows, value, known, tuple(path.moves))
 

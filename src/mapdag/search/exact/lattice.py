@@ -14,7 +14,7 @@ from mapdag.counts import Request
 from mapdag.errors import CapacityError, ParameterError, Setting
 from mapdag.families import FamilyScores
 from mapdag.graphs.masks import members
-from mapdag.search.constraints import complete_start
+from mapdag.objective.constraints import complete_start
 from mapdag.search.frame.memory import check_memory, fits
 from mapdag.search.frame.watch import Watch
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mapdag.contracts import Objective
+    from mapdag.objective.constraints import Rules
     from mapdag.search.cache import FamilyCache
-    from mapdag.search.constraints import Rules
     from mapdag.search.exact.scores import Lookup
     from mapdag.search.exact.subsets import Families
     from mapdag.search.exact.tallies import Partitions, Tallies
@@ -45,6 +45,12 @@ _PART = 1 << 16  # families that one thread scores before it takes others
 _SHORTEST = 13  # bits of the sets that are gone through at a time, at least
 _ASKED = 256  # families, with their candidates, that are asked for at a time where they are not compiled
 _OVERHEAD = 60e6  # terms and the like, for each thread
+
+_FEW_NODES = 20  # for which the time is estimated; beyond, arrays of all families take hundreds of megabytes
+# Nanoseconds of one core, more or less:
+_NS_ROW, _NS_STEP = 5.0, 10.0  # for each row of a set of nodes that is counted; for each set and node of the program
+_NS_FAMILY, _NS_TERM = 300.0, 60.0  # for each family; for each of its counts, where pseudo-counts differ by family
+_NS_ALONE, _NS_ALONE_ROW = 15_000.0, 9.0  # for each family that is counted by itself, and for each of its rows
 
 
 @dataclass(frozen=True)
@@ -310,6 +316,27 @@ class Lattice:
                 mine, size = places[child.node, node // CHUNK], 1 << node % CHUNK
                 mine[size : 2 * size] = mine[:size] | bits.get(node, 0)
         return Families(scores, np.array([child.start for child in self.children], dtype=np.int64), places)
+
+
+def nanoseconds_for_all(cache: FamilyCache, objective: Objective) -> float:
+    """Estimate what exact search takes; infinite where that cannot be told, or is far too long."""
+    data, rules = cache.data, cache.rules(objective)
+    n, rows = data.n_columns, max(data.n_rows, data.total)  # rows count the same however they are held
+    recipe = objective.likelihood.recipe(data.total, n)
+    if n > _FEW_NODES or recipe is None:
+        return math.inf
+    most = rules.max_parents
+    families = sum(_subsets(int(candidates), most) for candidates in np.count_nonzero(rules.allowed, axis=0))
+    program = 2.0**n * n * _NS_STEP
+    if cache.is_compiled and not data.has_gaps:
+        terms = _NS_TERM * math.sqrt(2 * rows) if recipe.kind == "observed" else 0.0  # so many counts may differ
+        return program + _subsets(n, most + 1) * rows * _NS_ROW + families * (_NS_FAMILY + terms)
+    return program + families * (_NS_ALONE + rows * _NS_ALONE_ROW) if cache.counts_here else math.inf
+
+
+def _subsets(n: int, most: int) -> float:
+    """Count the sets of at most so many of some elements."""
+    return float(sum(math.comb(n, size) for size in range(min(most, n) + 1)))
 
 
 def layers(n_nodes: int) -> list[list[tuple[int, int]]]:

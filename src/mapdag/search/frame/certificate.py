@@ -30,7 +30,7 @@ class Certificate:
     among : str
         Which graphs these are, in words.
     complete : bool
-        Whether these are all graphs that constraints and prior allow, whatever their number of parents.
+        Whether these are all graphs that constraints and prior allow, a limit on parents being one of them.
     scored, families : int
         Families that were scored, and those of them that the best graph may have.
     cuts, nodes : int

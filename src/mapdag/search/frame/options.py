@@ -11,8 +11,8 @@ from mapdag.checks import check_positive, check_whole
 from mapdag.counts.device.devices import check_device, engine_on
 from mapdag.errors import ParameterError, Setting
 from mapdag.graphs import DAG
+from mapdag.objective.constraints import Constraints
 from mapdag.search.cache import FamilyCache
-from mapdag.search.constraints import Constraints
 from mapdag.tasks import available_cores
 from mapdag.wording import brief
 

@@ -24,6 +24,7 @@ from mapdag.objective import (
     thin_families,
     thin_sentence,
 )
+from mapdag.objective.constraints import Constraints
 from mapdag.tables import Column, Table, Tabular
 from mapdag.wording import named, plural
 
@@ -108,6 +109,9 @@ class Result(Drawable, Tabular):
         Who counted the rows: "cpu", or the name of a GPU.
     learned : Hyperparameters, optional
         How alpha, and c or beta, were learned, where the objective left that to the data.
+    constraints : Constraints
+        What the graph had to obey; without them, the score of a graph whose required arcs `Support` would rule out is
+        another one.
     """
 
     dag: DAG
@@ -124,9 +128,12 @@ class Result(Drawable, Tabular):
     certificate: Certificate | None = field(default=None, repr=False)
     device: str = field(default="cpu", repr=False)
     learned: Hyperparameters | None = field(default=None, repr=False)
+    constraints: Constraints = field(default_factory=Constraints, repr=False)
 
     @classmethod
-    def given(cls, graph: Any, data: Any, objective: str | Objective | Likelihood = DEFAULT) -> Result:
+    def given(
+        cls, graph: Any, data: Any, objective: str | Objective | Likelihood = DEFAULT, **constraints: Any
+    ) -> Result:
         """Look at a graph that was given, not learned, in the same way: its score, its class, its report.
 
         Parameters
@@ -135,6 +142,8 @@ class Result(Drawable, Tabular):
         data : Dataset, or anything that `mapdag.read` takes
             With a column for every node; others are ignored.
         objective : Objective, Likelihood or str
+        **constraints
+            `required`, `forbidden`, `tiers` and `max_parents`, as in `mapdag.score`.
 
         Examples
         --------
@@ -148,7 +157,8 @@ class Result(Drawable, Tabular):
         dag = check_dag("graph", getattr(graph, "dag", graph))
         table, goal = as_dataset(data).select(dag.nodes), parse(objective)
         learned = find_hyperparameters(dag, table, goal) if goal.is_auto else None
-        value = score(dag, table, goal if learned is None else learned.objective)
+        limits = Constraints(**constraints)
+        value = score(dag, table, goal if learned is None else learned.objective, **limits.options)
         return cls(
             dag=dag,
             objective=goal if learned is None else learned.objective,
@@ -160,6 +170,7 @@ class Result(Drawable, Tabular):
             seconds=0.0,
             stopped="given",
             data=table,
+            constraints=limits,
         )
 
     @property
@@ -345,4 +356,5 @@ def make_result(
         data=cache.data,
         knowledge=tuple((a, b) for a, b in dag.arcs if not allowed[index[b], index[a]]),
         device=cache.device,
+        constraints=cache.constraints,
     )

@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mapdag.checks import check_number
+from mapdag.errors import CapacityError
 from mapdag.graphs import DAG
 from mapdag.graphs.masks import mask_of, members
 from mapdag.search.climbing.moves import tie
 from mapdag.search.climbing.walk import Walk
+from mapdag.search.exact.lattice import nanoseconds_for_all
 from mapdag.search.exact.search import search_exactly
 from mapdag.search.orders.assembly import new_assembly, put_together
 from mapdag.search.orders.graph import graph_of
@@ -55,10 +57,10 @@ _SHARE = 1 / 16
 _FEWEST, _MOST = 100_000, 2_000_000  # rows of such a sample
 _STARTS_ON_ALL = 8  # graphs of the sample from which the search goes on, on all rows
 _ORDERS = 0  # explorations from orders; higher generations are those from graphs
-_FEW = 11  # nodes for which all graphs are gone through
-_EXACT = 1e8  # nanoseconds that this may take at least
+_EXACT = 2e9  # nanoseconds of one core that going through all graphs may take
+_FEW = 11  # nodes for which it may take longer:
 _EXACT_SHARE = 1 / 8  # of the work that the search may take
-_EXACT_ROW = 3.0  # nanoseconds that it takes for each row and set of nodes, more or less
+_EXACT_ROW = 3.0  # nanoseconds that it takes for each row and set of so few nodes, more or less
 
 
 def search_orders(objective: Objective, cache: FamilyCache, options: Options, *, effort: float = 1.0) -> Result:
@@ -105,7 +107,6 @@ class _Search:
         self._starts = max(round(effort * (_STARTS + n / _NODES_PER_START)), 1)
         self._assemblies, self._fresh = (max(round(effort * each), 1) for each in (_ASSEMBLIES, _FRESH))
         self._most_work = effort * (_PASSES + _PASSES_PER_NODE * n) * n * walk.cache.estimate(rows_of(walk.cache.data))
-        self._most_exact = max(self._most_work * _EXACT_SHARE, effort * _EXACT)
         self._orders: list[Sequence[int]] = []  # where to begin; then random orders
         self._best: Graph | None = None
         self._met: list[Families] = []
@@ -114,16 +115,22 @@ class _Search:
     def run(self) -> None:
         """Search from several orders, then polish the best graph; or, with few nodes, find the best of all."""
         walk = self._walk
-        n, rows = len(walk.nodes), rows_of(walk.cache.data)
-        if self._arcwise and n <= _FEW and _EXACT_ROW * rows * 2**n <= self._most_exact:
-            self._take_best()
+        if self._arcwise and self._is_small() and self._take_best():
             return
         self._orders = [order_of(_masks_of(walk.best()))]
-        if rows > _MANY and self._starts > 1:
+        if rows_of(walk.cache.data) > _MANY and self._starts > 1:
             self._search_sample()
         with Team(self._begin, walk.cache, walk.watch) as team:
             self._gather(team)
         self._polish()
+
+    def _is_small(self) -> bool:
+        """Whether all graphs can be gone through in so much time as the search may take: the same on any machine."""
+        walk = self._walk
+        n, rows = len(walk.nodes), rows_of(walk.cache.data)
+        if n <= _FEW and _EXACT_ROW * rows * 2**n <= self._most_work * _EXACT_SHARE:
+            return True
+        return nanoseconds_for_all(walk.cache, walk.objective) <= self._effort * _EXACT
 
     def _search_sample(self) -> None:
         """Search on a share of the rows; on all of them, only go on from what that has brought."""
@@ -158,13 +165,13 @@ class _Search:
         self._basis = Basis(walk.objective, walk.cache, _company(graphs))
 
     def _scored(self, graphs: Sequence[Sequence[int]]) -> list[Graph]:
-        """Score graphs that were found on other rows; families that are thinner than allowed lose their parents."""
+        """Score graphs that were found on other rows; thin families lose their parents, but for required ones."""
         families = [[(x, tuple(members(mask))) for x, mask in enumerate(masks)] for masks in graphs]
         scores = self._score([family for graph in families for family in graph])
         found = []
         for graph in families:
-            kept = [parents if scores[x, parents] > -np.inf else () for x, parents in graph]
-            scores |= self._score([(x, parents) for x, parents in enumerate(kept) if not parents])
+            kept = [parents if scores[x, parents] > -np.inf else self._required(x) for x, parents in graph]
+            scores |= self._score([family for family in enumerate(kept) if family not in scores])
             found.append(graph_of(list(map(mask_of, kept)), [scores[family] for family in enumerate(kept)]))
         return found
 
@@ -239,9 +246,13 @@ class _Search:
         different = {tuple(each.masks()): each for each in graphs}
         return sorted(different.values(), key=lambda each: -each.score())
 
+    def _required(self, node: int) -> tuple[int, ...]:
+        """Parents that a node must have."""
+        return tuple(sorted(self._everybody.before.get(node, ())))
+
     def _smallest(self) -> Families:
         """Return the smallest families that are allowed: those of the arcs that must be there."""
-        must = [tuple(sorted(self._everybody.before.get(x, ()))) for x in range(len(self._walk.nodes))]
+        must = list(map(self._required, range(len(self._walk.nodes))))
         scores = self._score(list(enumerate(must)))
         graph = graph_of(list(map(mask_of, must)), [scores[family] for family in enumerate(must)])
         return families_of(graph)
@@ -253,16 +264,21 @@ class _Search:
             self._best = graph
         self._offer(graph)
 
-    def _take_best(self) -> None:
-        """Find the best of all graphs; kept if it is better by more than a tie."""
+    def _take_best(self) -> bool:
+        """Find the best of all graphs, kept if it is better by more than a tie; tells whether there was memory."""
         walk = self._walk
         # Ctrl-C is caught where the graph so far is known.
-        options = replace(walk.options, catch_interrupt=False, progress=None, time_limit=None)
-        best = search_exactly(walk.objective, walk.cache, options)
+        left = None if walk.options.time_limit is None else max(walk.watch.left, 1e-3)
+        options = replace(walk.options, catch_interrupt=False, progress=None, time_limit=left)
+        try:
+            best = search_exactly(walk.objective, walk.cache, options)
+        except CapacityError:
+            return False
         if best.converged and best.score - walk.best_score > tie(best.score):
             walk.adopt(_masks_of(best.dag), best.score)
         walk.tell("searching", 1, 1)
         walk.watch.check()
+        return True
 
     def _offer(self, graph: Graph) -> None:
         """Keep a graph if it is the best so far."""

@@ -63,14 +63,14 @@ def new_seeds(n_children: int, n_rows: int) -> Seeds:
 
 
 @inner
-def _lead(single: Floats, most: int, leading: Bools) -> None:
+def _lead(single: Floats, usable: Bools, most: int, leading: Bools) -> None:
     """Choose the candidates that are best alone, as many as there may be."""
     for c in range(len(leading)):
         leading[c] = False
     for _ in range(most):
         best = -1
         for c in range(len(leading)):
-            if not leading[c] and single[c] > -np.inf and (best < 0 or single[c] > single[best]):
+            if usable[c] and not leading[c] and (best < 0 or single[c] > single[best]):
                 best = c
         if best < 0:
             return
@@ -109,28 +109,29 @@ def list_seeds(child: int, alone: float, wanted: Bools, problem: Problem, store:
         if fixed[c, child]:
             seeds.size[child] = 0
             return OK
-    parents, single = new_ints(1), new_floats(n)
+    parents, single, usable = new_ints(1), new_floats(n), new_bools(n)
     column = store.scores[find_column(family_key(child, parents, 0, WHOLE, problem.zobrist), store), problem.row]
     for c in range(n):
         single[c] = column[c] + odds_of(odds, c, child) if allowed[c, child] else -np.inf
-    _lead(single, seeds.n_paired, seeds.paired)
-    status = _ask_for_pairs(child, single, wanted, problem, store, seeds)
+        usable[c] = allowed[c, child] and (single[c] > -np.inf or not problem.inherits)
+    _lead(single, usable, seeds.n_paired, seeds.paired)
+    status = _ask_for_pairs(child, usable, wanted, problem, store, seeds)
     if status != OK:
         return status
     seeds.size[child] = 0
     looks = problem.rules.max_parents > 2 and seeds.n_tripled > 2
     pair = new_scores(n, n if looks else 0)
-    _list_pairs(child, alone, single, pair, problem, store, seeds)
+    _list_pairs(child, alone, single, usable, pair, problem, store, seeds)
     if looks:
-        _choose(single, pair, seeds)
-        status = _list_triples(child, single, pair, wanted, problem, store, seeds)
+        _choose(alone, single, usable, pair, seeds)
+        status = _list_triples(child, usable, pair, wanted, problem, store, seeds)
         if status != OK:
             seeds.size[child] = -1
     return status
 
 
 @inner
-def _ask_for_pairs(child: int, single: Floats, wanted: Bools, problem: Problem, store: Store, seeds: Seeds) -> int:
+def _ask_for_pairs(child: int, usable: Bools, wanted: Bools, problem: Problem, store: Store, seeds: Seeds) -> int:
     """Make sure that all pairs that are looked at are known; returns a status."""
     parents, scores = new_ints(1), new_floats(store.scores.shape[1])
     n = len(wanted)
@@ -138,7 +139,7 @@ def _ask_for_pairs(child: int, single: Floats, wanted: Bools, problem: Problem, 
         if seeds.paired[a]:
             parents[0] = a
             for c in range(n):
-                wanted[c] = single[c] > -np.inf and c != a and (c > a or not seeds.paired[c])
+                wanted[c] = usable[c] and c != a and (c > a or not seeds.paired[c])
             status = ensure_at(child, parents, 1, COLUMN, wanted, problem, store, scores)
             if status != OK:
                 return status
@@ -147,7 +148,14 @@ def _ask_for_pairs(child: int, single: Floats, wanted: Bools, problem: Problem, 
 
 @inner
 def _list_pairs(
-    child: int, alone: float, single: Floats, pair: Floats, problem: Problem, store: Store, seeds: Seeds
+    child: int,
+    alone: float,
+    single: Floats,
+    usable: Bools,
+    pair: Floats,
+    problem: Problem,
+    store: Store,
+    seeds: Seeds,
 ) -> None:
     """List the pairs that are better than each of the two; `pair` gets the best score of each pair or a part of it."""
     odds, parents, n = problem.odds, new_ints(1), len(single)
@@ -157,7 +165,7 @@ def _list_pairs(
         parents[0] = a
         column = store.scores[find_column(family_key(child, parents, 1, WHOLE, problem.zobrist), store), problem.row]
         for c in range(n):
-            if single[c] > -np.inf and c != a and (c > a or not seeds.paired[c]):
+            if usable[c] and c != a and (c > a or not seeds.paired[c]):
                 value = column[c] + odds_of(odds, a, child) + odds_of(odds, c, child)
                 rest = max(alone, single[a], single[c])
                 if value > rest + tie_at(value):
@@ -167,18 +175,19 @@ def _list_pairs(
 
 
 @inner
-def _choose(single: Floats, pair: Floats, seeds: Seeds) -> None:
+def _choose(alone: float, single: Floats, usable: Bools, pair: Floats, seeds: Seeds) -> None:
     """Choose two of whom are in each triple: by turns who is best in a pair, and who is best alone."""
     tripled = seeds.tripled
     n = len(single)
     joint, eligible = new_floats(n), new_bools(n)
-    _lead(single, seeds.n_leading, eligible)
+    _lead(single, usable, seeds.n_leading, eligible)
     for c in range(n):
         tripled[c] = False
         joint[c] = -np.inf
         for a in range(n):
-            if eligible[c] and a != c and single[a] > -np.inf:
-                joint[c] = max(joint[c], pair[a, c] - max(single[a], single[c]))
+            if eligible[c] and a != c and usable[a]:
+                top = max(single[a], single[c])
+                joint[c] = max(joint[c], pair[a, c] - (top if top > -np.inf else alone))
     for k in range(seeds.n_tripled):
         best, found = -1, -np.inf
         for c in range(n):
@@ -192,7 +201,7 @@ def _choose(single: Floats, pair: Floats, seeds: Seeds) -> None:
 
 @inner
 def _list_triples(
-    child: int, single: Floats, pair: Floats, wanted: Bools, problem: Problem, store: Store, seeds: Seeds
+    child: int, usable: Bools, pair: Floats, wanted: Bools, problem: Problem, store: Store, seeds: Seeds
 ) -> int:
     """List the triples that are better than all their subsets; returns a status."""
     odds, tripled, scores = problem.odds, seeds.tripled, new_floats(store.scores.shape[1])
@@ -204,7 +213,7 @@ def _list_triples(
                     continue
                 parents[0], parents[1] = a, b
                 for c in range(n):
-                    wanted[c] = single[c] > -np.inf and (c > b or not tripled[c])
+                    wanted[c] = usable[c] and (c > b or not tripled[c])
                 if turn == 0:
                     status = ensure_at(child, parents, 2, COLUMN, wanted, problem, store, scores)
                     if status != OK:

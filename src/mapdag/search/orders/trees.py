@@ -65,8 +65,8 @@ class Trees(NamedTuple):
     noted: Ints  # (nodes,) the exploration in which it was last found
     n_rows: float
     trace: int  # address of `trace`
-    # (nodes, words) the candidates that may be added to each node: who makes a family thinner than allowed does so for
-    # every larger one, too, and is not counted there
+    # (nodes, words) the candidates that may be added to each node: who makes a family impossible does so for every
+    # larger one, too, and is not counted there (but see `Problem.inherits`)
     possible: Words
 
 
@@ -166,7 +166,7 @@ def _grow(child: int, size: int, problem: Problem, store: Store, trees: Trees) -
         for c in range(n):
             if not wanted[c]:
                 continue
-            if column[c] > -np.inf:
+            if column[c] > -np.inf or not problem.inherits:
                 flip(possible[node], c)
             score = column[c] + prior + odds_of(odds, c, child)
             if not (score - here > least or fixed[c, child]):

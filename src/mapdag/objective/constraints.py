@@ -1,10 +1,10 @@
-"""What a search may and may not do to a graph: required and forbidden arcs, tiers, a limit on parents."""
+"""What a graph must obey besides its score: required and forbidden arcs, tiers, a limit on parents."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -55,6 +55,11 @@ class Constraints:
         object.__setattr__(self, "tiers", tuple(_group(tier) for tier in self.tiers))
         if self.max_parents is not None:
             object.__setattr__(self, "max_parents", check_whole("max_parents", self.max_parents))
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The same as options of the functions that take them."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
 
 def _group(tier: object) -> tuple[str, ...]:
@@ -122,6 +127,22 @@ def make_rules(constraints: Constraints, prior: Prior, nodes: Sequence[str]) -> 
     return rules
 
 
+def broken_rule(dag: DAG, rules: Rules) -> str:
+    """Say which of the rules a graph breaks, its nodes being in the order of the rules; nothing if it obeys them."""
+    nodes = dag.nodes
+    for b, name in enumerate(nodes):
+        for a in dag.parent_indices(b):
+            if not rules.allowed[a, b]:
+                return f"has the arc {nodes[a]} -> {name}, which the constraints or the prior forbid"
+        if len(dag.parent_indices(b)) > rules.max_parents:
+            return f"gives {name} {len(dag.parent_indices(b))} parents, but max_parents is {rules.max_parents}"
+    for i, j in np.argwhere(rules.fixed).tolist():
+        if not _adjacent(dag, i, j):
+            which = " -> ".join if rules.allowed[i, j] and not rules.allowed[j, i] else " - ".join
+            return f"lacks the arc {which([nodes[i], nodes[j]])}, which the constraints or the prior require"
+    return ""
+
+
 def complete_start(start: DAG | None, rules: Rules, nodes: Sequence[str]) -> DAG:
     """Check the graph that a search starts from, and add the arcs that the rules require."""
     dag = DAG(nodes)
@@ -130,14 +151,8 @@ def complete_start(start: DAG | None, rules: Rules, nodes: Sequence[str]) -> DAG
             odd = sorted(set(start.nodes) ^ set(nodes))[:5]
             raise GraphError(f"the start graph and the data must have the same nodes; only one of them has {odd}")
         dag = start.reordered(nodes)
-        for b in range(len(nodes)):
-            for a in dag.parent_indices(b):
-                if not rules.allowed[a, b]:
-                    arc = f"{nodes[a]} -> {nodes[b]}"
-                    raise GraphError(f"the start graph has the arc {arc}, which the constraints or the prior forbid")
-            if len(dag.parent_indices(b)) > rules.max_parents:
-                has = f"{len(dag.parent_indices(b))} parents, but max_parents is {rules.max_parents}"
-                raise GraphError(f"the start graph gives {nodes[b]} {has}")
+        if why := broken_rule(dag, rules._replace(fixed=np.zeros_like(rules.fixed))):
+            raise GraphError(f"the start graph {why}")
     wanted = sorted({(min(i, j), max(i, j)) for i, j in np.argwhere(rules.fixed).tolist()})
     absent = [(i, j) for i, j in wanted if not _adjacent(dag, i, j)]
     found = _oriented(dag, absent, rules)
