@@ -249,3 +249,19 @@ def test_the_report_shows_the_profile(child, tmp_path):
     page = (tmp_path / "learned.html").read_text(encoding="utf-8")
     assert "Which alpha" in page
     assert result.learned.values in page
+
+
+@pytest.mark.parametrize("impute", ["soft", "hard"])
+def test_structural_em_learns_values_from_completed_rows(impute):
+    truth = md.network("child")
+    full = truth.sample(400, seed=4)
+    rng = np.random.default_rng(1)
+    codes = np.where(rng.random(full.codes.shape) < 0.1, -1, full.codes.astype(np.int64))
+    data = md.Dataset.from_codes(codes.T, names=full.names, levels=dict(full.levels), gap=-1)
+    found = md.structural_em(data, AUTO, impute=impute)
+    assert not found.objective.is_auto
+    assert found.learned.asked == md.parse(AUTO)
+    assert 2 < found.learned.alpha < 50  # about 10 on the complete rows
+    assert found.score == md.score(found.dag, found.data, found.objective)
+    for step in found.steps:
+        assert step.after >= step.before - 1e-6

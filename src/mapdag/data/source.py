@@ -242,11 +242,13 @@ def named_categories(frame: pl.DataFrame) -> dict[str, list[str]]:
     pools = {name: dtype.categories for name, dtype in frame.schema.items() if isinstance(dtype, pl.Categorical)}
     shared = Counter(pools.values())
     own = {name: pool for name, pool in pools.items() if not pool.is_global() and shared[pool] == 1}
-    # Before polars 1.43, only a series tells the categories of its pool.
-    return {
-        name: (pool.to_series() if hasattr(pool, "to_series") else frame[name].cat.get_categories()).to_list()
-        for name, pool in own.items()
-    }
+    return {name: _categories(frame[name], pool) for name, pool in own.items()}
+
+
+def _categories(column: Any, pool: Any) -> list[str]:
+    """Return the categories of a pool; before polars 1.43, only a series tells them."""
+    found: list[str] = (pool.to_series() if hasattr(pool, "to_series") else column.cat.get_categories()).to_list()
+    return found
 
 
 def _from_stream(source: Any) -> Source:

@@ -13,7 +13,7 @@ from mapdag.data import ScannedDataset, as_dataset, split_options, with_gaps
 from mapdag.errors import DataError, GraphError, ParameterError
 from mapdag.networks import fit
 from mapdag.networks.em import fit_em
-from mapdag.objective import DEFAULT, parse, score
+from mapdag.objective import DEFAULT, find_hyperparameters, parse, score, usual_values
 from mapdag.objective.constraints import complete_start, make_rules
 from mapdag.public import public
 from mapdag.scores import PNAL
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from mapdag.data import Dataset
     from mapdag.graphs import DAG
     from mapdag.networks import EM, BayesianNetwork
-    from mapdag.objective import Goal, Score
+    from mapdag.objective import Goal, Hyperparameters, Score
     from mapdag.search.frame.result import Move, Stopped
 
 _EM_STEPS, _EM_TOLERANCE = 10, 1e-4  # of the probabilities of each graph
@@ -206,6 +206,10 @@ def learn_by_em(
     return replace(found, dag=dag, network=network, data=completed, incomplete=table, alike=alike)
 
 
+def _alpha_of(objective: Objective) -> float:
+    return float(getattr(objective.likelihood, "alpha", 1.0))
+
+
 def _clock() -> float:
     """Return the time, which stands still while kernels are compiled."""
     return time.perf_counter() - compiling.seconds()
@@ -217,6 +221,7 @@ class _Path:
 
     dag: DAG
     met: set[frozenset[tuple[str, str]]]  # graphs that were there before
+    objective: Objective  # with all values, chosen anew in each step where they are left to the data
     start: BayesianNetwork | None = None  # probabilities to start the next fit from
     learned: Result | None = None  # by the last search
     moves: list[Move] = field(default_factory=list)  # that led to the graph
@@ -229,6 +234,8 @@ class _Judged(NamedTuple):
     """A graph, and what is to be said for it."""
 
     dag: DAG
+    objective: Objective  # under which it is judged
+    learned: Hyperparameters | None  # its values
     fitted: EM
     rows: Dataset  # as it completes them
     score: Score  # on these
@@ -286,8 +293,13 @@ class _Run:
 
     def _plainest(self) -> DAG:
         """Return the graph without arcs, but for required ones."""
-        rules = make_rules(self.plan.options.constraints, self.objective.prior, self.data.names)
+        rules = make_rules(self.plan.options.constraints, self._usual.prior, self.data.names)
         return complete_start(None, rules, self.data.names)
+
+    @property
+    def _usual(self) -> Objective:
+        """The objective, with usual values where they are left to the data."""
+        return usual_values(self.objective, self.data.n_columns)
 
     @property
     def _threads(self) -> int:
@@ -311,7 +323,7 @@ class _Run:
         how = self.draws, self.plan.options.seed, self._threads
         if self.plan.search in _BY_ROWS:
             return completions(network, self.data, *how)
-        recipe = self.objective.likelihood.recipe(self.data.total, self.data.n_columns)
+        recipe = self._usual.likelihood.recipe(self.data.total, self.data.n_columns)
         by_observed = recipe is not None and recipe.kind == "observed"
         return expected_rows(network, self.data, *how, least=_OBSERVED if by_observed else 0.0)
 
@@ -321,7 +333,7 @@ class _Run:
 
     def once(self, dag: DAG) -> EMResult:
         """Go from graph to graph until it stays the same, or has been there before."""
-        path, ended = _Path(dag, {frozenset(dag.arcs)}), "max_iter"
+        path, ended = _Path(dag, {frozenset(dag.arcs)}, self._usual), "max_iter"
         try:
             for _ in range(self.max_steps):
                 if self._step(path):
@@ -342,7 +354,7 @@ class _Run:
     def _step(self, path: _Path) -> bool:
         """Judge the graph so far, learn the next one from the rows as it completes them; tells whether that is all."""
         here = self._judged(path)
-        learned = path.learned = self._learn(here.rows, self.objective, path.dag)
+        learned = path.learned = self._learn(here.rows, here.objective, path.dag)
         path.families += learned.families
         before = float(here.score)
         path.steps.append(EMStep(before, learned.score, here.known, here.fitted.log_likelihood, learned.dag.n_arcs))
@@ -354,26 +366,28 @@ class _Run:
         path.met.add(graph)
         path.moves += learned.trace
         path.dag = learned.dag
-        path.start = fit(path.dag, here.rows, alpha=self._alpha)
+        path.objective = here.objective
+        path.start = fit(path.dag, here.rows, alpha=_alpha_of(here.objective))
         return False
-
-    @property
-    def _alpha(self) -> float:
-        return float(getattr(self.objective.likelihood, "alpha", 1.0))
 
     def _judged(self, path: _Path) -> _Judged:
         """Fit the graph so far, and score it by the rows as it completes them, and by what is known."""
-        fitted = self._fitted(path.dag, self._alpha, path.start)
+        fitted = self._fitted(path.dag, _alpha_of(path.objective), path.start)
         rows = self._completed(fitted.network)
-        value = score(path.dag, rows, self.objective, **self.plan.options.constraints.options)
-        known = float(value) - fitted.network.log_likelihood(rows) + fitted.log_likelihood
-        return _Judged(path.dag, fitted, rows, value, known, tuple(path.moves))
+        learned, objective, joint = None, self.objective, 0.0
+        if objective.is_auto:
+            learned = find_hyperparameters(path.dag, rows, objective, threads=self._threads)
+            objective, joint = learned.objective, learned.log_hyperprior
+        value = score(path.dag, rows, objective, **self.plan.options.constraints.options)
+        known = float(value) + joint - fitted.network.log_likelihood(rows) + fitted.log_likelihood
+        return _Judged(path.dag, objective, learned, fitted, rows, value, known, tuple(path.moves))
 
     def _keep(self, path: _Path, here: _Judged) -> None:
         """Remember a graph if it is the best so far by what is known."""
         assert path.learned is not None
         if path.best is None or here.known > path.best.observed_score:
-            as_found = replace(path.learned, dag=here.dag, trace=here.moves, families=path.families)
+            judged: dict[str, Any] = {"dag": here.dag, "objective": here.objective, "learned": here.learned}
+            as_found = replace(path.learned, **judged, trace=here.moves, families=path.families)
             path.best = self._result(as_found, here.score, here.fitted.network, here.rows, here.known)
 
     def _result(self, learned: Result, value: Any, network: BayesianNetwork, rows: Dataset, known: float) -> EMResult:
