@@ -98,7 +98,7 @@ def _read(
     if not any(summary.n_rows for mine in summaries for summary in mine):
         raise DataError("the table has no rows")
     some = [i for i, mine in enumerate(summaries) if mine]  # files without rows have nothing to say
-    pieces, called, summaries = ([each[i] for i in some] for each in (pieces, called, summaries))
+    pieces, called, summaries = [pieces[i] for i in some], [called[i] for i in some], [summaries[i] for i in some]
     table = entries(summaries)
     ends = [len(mine) for mine in summaries]
 

@@ -99,8 +99,11 @@ def _prepare(network: BayesianNetwork, seed: int | Sequence[int]) -> tuple[FlatN
 def key_of(seed: int | Sequence[int]) -> NDArray[np.uint32]:
     """Return the key of the generator for a seed."""
     try:
-        several = isinstance(seed, Sequence) and not isinstance(seed, str | bytes)
-        entropy = [operator.index(each) for each in seed] if several else operator.index(seed)
+        entropy: int | list[int]
+        if isinstance(seed, Sequence) and not isinstance(seed, str | bytes):
+            entropy = [operator.index(each) for each in seed]
+        else:
+            entropy = operator.index(seed)  # type: ignore[arg-type]  # a text is refused here
         return np.random.SeedSequence(entropy).generate_state(2).astype(np.uint32)
     except (TypeError, ValueError):
         raise ParameterError(f"seed must be a whole number, not negative, or several, got {brief(seed)}") from None

@@ -184,8 +184,8 @@ def packed_table(
     if not found:
         raise empty[0]
     table = PackedTable(found)
-    for error in empty:
-        table.check_columns(error.called, error.names)
+    for each in empty:
+        table.check_columns(each.called, each.names)
     return table, None
 
 
