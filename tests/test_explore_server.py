@@ -346,6 +346,29 @@ def test_a_bound_comes_with_its_gap(client, asia):
     assert last["graph"]["score"] == pytest.approx(last["score"])
 
 
+@pytest.mark.parametrize(
+    ("settings", "asked"),
+    [
+        ({}, "Support(3)+MU(c=auto)+BDs(auto)"),
+        ({"beta": 0.2, "c": None, "support": None, "likelihood": "BDeu"}, "MU(beta=auto)+BDeu(auto)"),
+        ({"prior": "U", "search": "hc"}, "Support(3)+U+BDs(auto)"),
+        ({"likelihood": "BIC"}, "Support(3)+MU(c=auto)+BIC"),
+    ],
+)
+def test_values_are_learned_as_by_the_library(client, asia, settings, asked):
+    told = client.lines("values", data=asia, settings=settings)[-1]
+    expected = md.learn(DATA, asked, search=settings.get("search", "orders")).learned
+    assert told["text"] == expected.values
+    assert [tuple(point) for point in told["profile"]] == list(expected.profile)
+    if expected.alpha is not None:
+        assert told["alpha"] == expected.alpha
+
+
+def test_where_nothing_can_be_learned_the_settings_that_can_are_named(client, asia):
+    (line,) = client.lines("values", data=asia, settings={"likelihood": "BIC", "prior": "U"})
+    assert line["error"] == "nothing to learn: choose BDs or BDeu, which have an alpha, or MU, which has a c"
+
+
 def test_what_is_filled_in_can_be_ended(client):
     data = client.sample("alarm", 5000, 1)
     found = []

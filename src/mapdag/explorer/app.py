@@ -27,7 +27,7 @@ from mapdag.explorer.constraints import constraint_costs
 from mapdag.explorer.export import export
 from mapdag.explorer.guard import Refused
 from mapdag.explorer.jobs import Cancelled, Job
-from mapdag.explorer.learning import learn
+from mapdag.explorer.learning import learn, learn_values
 from mapdag.explorer.lives import fill_map, lives
 from mapdag.explorer.messages import LINES, NAME, internal, read_json, refusal, status_of, tab_of, to_text, whole_of
 from mapdag.explorer.settings import Settings, read_arcs
@@ -63,6 +63,7 @@ class Application:
         posts: dict[str, Callable[[Request], Any]] = {
             "data": self.open,
             "learn": self.learn,
+            "values": self.values,
             "layout": self.lay_out,
             "why": self.why,
             "constraint-cost": self.constraint_cost,
@@ -152,6 +153,10 @@ class Application:
         options = {"then_default": bool(asked.get("then_default", True)), "layout": bool(asked.get("layout", False))}
         limits = self._explorer.limits
         return self._stream(asked, "learn", lambda job: learn(job, table, settings, limits, **options))
+
+    async def values(self, request: Request) -> Any:
+        """Learn alpha, and c or beta: JSON lines."""
+        return await self._behind(request, "values", learn_values)
 
     async def lay_out(self, request: Request) -> Any:
         """Say where the nodes and arcs of a graph are drawn."""

@@ -11,6 +11,7 @@ from mapdag.errors import Message
 from mapdag.explorer.answers import graph_facts, lay_out
 from mapdag.explorer.jobs import Cancelled
 from mapdag.explorer.memory import Memory
+from mapdag.explorer.settings import Settings
 from mapdag.notices import heard, unsaid
 from mapdag.objective import DEFAULT
 from mapdag.reference import network
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from mapdag.explorer.jobs import Job
     from mapdag.explorer.library import Table
     from mapdag.explorer.limits import Limits
-    from mapdag.explorer.settings import Settings
     from mapdag.progress import Progress
     from mapdag.search import Result
 
@@ -64,6 +64,20 @@ def learn(
                 if layout:
                     answer["positions"] = lay_out(names, found.dag.arcs)
                 job.tell("graph", sequence=job.sequence, **answer)
+
+
+def learn_values(job: Job, table: Table, settings: Settings, limits: Limits) -> None:
+    """Tell the alpha, and the c or beta, that are learned with a graph, and its joint score by alpha."""
+    with heard():
+        plan = settings.plan(cancel=job.cancel, time_limit=limits.search, progress=_progress(job, settings.search))
+        (found,) = plan.run(table.data, [settings.auto_objective])
+    if job.cancel.is_set():
+        raise Cancelled
+    assert found.learned is not None
+    values = Settings.of(found.objective)
+    known = {name: getattr(values, name) for name in ("alpha", "c", "beta")}
+    profile = [list(point) for point in found.learned.profile]
+    job.tell("values", sequence=job.sequence, **known, text=found.learned.values, profile=profile)
 
 
 def load_kernels() -> None:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
+from mapdag.contracts import AUTO
 from mapdag.errors import ParameterError
 from mapdag.priors import CS, MU, VSP, MaxParents, Support, U
 from mapdag.scores import AIC, BDJ, BIC, K2, PNAL, BDeu, BDs, eBIC, fNML, qNML
@@ -155,6 +156,19 @@ class Settings:
         likelihood = make(alpha=self.alpha) if self.likelihood in WITH_ALPHA else make()
         prior = self._prior()
         return (prior if self.support is None else Support(self.support) + prior) + likelihood
+
+    @property
+    def auto_objective(self) -> Objective:
+        """The objective with alpha, and c or beta, left to the data."""
+        make = LIKELIHOODS[self.likelihood][0]
+        likelihood = make(alpha=AUTO) if self.likelihood in WITH_ALPHA else make()
+        prior = self._prior()
+        if isinstance(prior, MU):
+            prior = MU(c=AUTO) if self.beta is None else MU(beta=AUTO)
+        found = (prior if self.support is None else Support(self.support) + prior) + likelihood
+        if not found.is_auto:
+            raise ParameterError("nothing to learn: choose BDs or BDeu, which have an alpha, or MU, which has a c")
+        return found
 
     def _prior(self) -> Prior:
         if self.prior == "U":

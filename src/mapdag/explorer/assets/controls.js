@@ -31,7 +31,7 @@ export function startControls(place) {
 
   place.append(
     make("div", { class: "block", id: "score-card" }),
-    make("div", { class: "block" }, make("h2", {}, "Likelihood"), likelihood.element, notes.likelihood, alpha.element),
+    make("div", { class: "block" }, make("h2", {}, "Likelihood"), likelihood.element, notes.likelihood, alpha.element, make("div", { id: "learned" })),
     make("div", { class: "block" }, make("h2", {}, "Prior"), prior.element, notes.prior, number.element, c.element, beta.element, support.element),
     make("div", { class: "block" }, make("h2", {}, "Search"), search.element, make("label", { class: "choice" }, make("span", {}, "At most parents"), parents), make("div", { id: "certificate" })),
   );

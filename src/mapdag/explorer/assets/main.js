@@ -14,6 +14,7 @@ import { startHeat } from "./heat.js";
 import { startKept } from "./kept.js";
 import { startKeys } from "./keys.js";
 import { showLanes, startLanes } from "./lanes.js";
+import { startLearned } from "./learned.js";
 import { learn } from "./learner.js";
 import { startLegend } from "./legend.js";
 import { startLife } from "./life.js";
@@ -37,6 +38,7 @@ async function start() {
   startControls(document.getElementById("controls"));
   startScoreCard();
   startCertificate();
+  startLearned(document.getElementById("learned"));
   startOpening();
   startLegend();
   startPin();
