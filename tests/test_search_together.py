@@ -263,7 +263,7 @@ def test_no_search_misjudges_any_graph_of_three_nodes(part):
 
 
 def test_no_search_misjudges_any_graph_of_four_nodes():
-    assert sum(check(seed, 4) for seed in range(20)) > 12
+    assert sum(check(seed, 4) for seed in range(8)) > 5
 
 
 def test_a_larger_family_may_have_fewer_configurations():
@@ -285,7 +285,7 @@ def test_pairs_of_parents_are_looked_at_though_each_alone_is_too_thin(monkeypatc
     data = md.Dataset.from_codes(rows, names=list("ABCDEF"), levels=[150, 2, 2, 2, 2, 2], gap=-1)
     monkeypatch.setattr("mapdag.search.orders.search._EXACT", 0.0)
     monkeypatch.setattr("mapdag.search.orders.search._EXACT_SHARE", 0.0)
-    found = md.learn(data, "Support(3)+U+PNAL", forbidden=[(a, "A") for a in "BCDEF"])
+    found = md.learn(data, "Support(3)+U+PNAL(1e-5)", tiers=["A", "B", list("CDEF")])
     assert set(found.dag.parents("C")) == {"A", "B"}
 
 
