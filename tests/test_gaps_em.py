@@ -245,3 +245,19 @@ def test_pnal_results_report_fit_and_tell_thin_families(asia, tmp_path):
     assert "rows have gaps" in page
     assert "estimated by EM" in page
     assert found.fit() == md.fit(found.dag, asia[2])
+
+
+@pytest.mark.filterwarnings("ignore:required arcs")
+@pytest.mark.parametrize("options", [{}, {"impute": "hard"}, {"search": "orders"}])
+def test_a_thin_required_arc_does_not_end_the_search_at_its_start(options):
+    rng = np.random.default_rng(0)
+    rows = np.column_stack([rng.integers(0, 30, 60), rng.integers(0, 3, 60), rng.integers(0, 2, (60, 2))])
+    rows[:, 3] = rows[:, 2]
+    rows[rng.random(rows.shape) < 0.15] = -1
+    data = md.Dataset.from_codes(rows, names=list("ABCD"), levels=[30, 3, 2, 2], gap=-1)
+    found = md.structural_em(data, required=[("A", "B")], **options)
+    assert found.dag.has_arc("A", "B")
+    assert found.dag.has_arc("C", "D") or found.dag.has_arc("D", "C")
+    assert math.isfinite(found.score)
+    assert math.isfinite(found.observed_score)
+    assert md.score(found.dag, found.data, found.objective, required=[("A", "B")]) == pytest.approx(found.score)
