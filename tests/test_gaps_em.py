@@ -289,3 +289,19 @@ def test_the_result_is_the_best_graph_on_the_way_by_what_is_known(impute):
         short = md.structural_em(data, "BDeu(1)", impute=impute, starts=1, max_steps=1)
         assert short.observed_score >= short.steps[0].score
     assert earlier or impute == "soft"
+
+
+@pytest.mark.filterwarnings("ignore:required arcs")
+@pytest.mark.parametrize("options", [{}, {"impute": "hard"}, {"search": "orders"}])
+def test_a_thin_required_arc_does_not_end_the_search_at_its_start(options):
+    rng = np.random.default_rng(0)
+    rows = np.column_stack([rng.integers(0, 30, 60), rng.integers(0, 3, 60), rng.integers(0, 2, (60, 2))])
+    rows[:, 3] = rows[:, 2]
+    rows[rng.random(rows.shape) < 0.15] = -1
+    data = md.Dataset.from_codes(rows, names=list("ABCD"), levels=[30, 3, 2, 2], gap=-1)
+    found = md.structural_em(data, required=[("A", "B")], **options)
+    assert found.dag.has_arc("A", "B")
+    assert found.dag.has_arc("C", "D") or found.dag.has_arc("D", "C")
+    assert math.isfinite(found.score)
+    assert math.isfinite(found.observed_score)
+    assert md.score(found.dag, found.data, found.objective, required=[("A", "B")]) == pytest.approx(found.score)

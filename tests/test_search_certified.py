@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mapdag as md
-from mapdag.errors import GraphError, ParameterError
+from mapdag.errors import GraphError, MapdagWarning, ParameterError
 from mapdag.families import FamilyScores
 from mapdag.graphs.masks import members
 from mapdag.search import Options, Plan
@@ -352,6 +352,46 @@ def test_a_graph_that_breaks_the_constraints_is_not_certified():
     data = md.network("asia").sample(100, seed=1)
     with pytest.raises(GraphError, match="max_parents is 1"):
         md.certify(md.Result.given(md.network("asia").dag, data), max_parents=1)
+
+
+def test_a_graph_that_is_none_of_those_that_are_allowed_is_not_certified():
+    data = md.network("asia").sample(500, seed=1)
+    best = md.learn(data, "BDeu(1)", search="exact")
+    for limits, why in (
+        ({"required": [("asia", "xray")]}, "lacks the arc asia -> xray"),
+        ({"forbidden": best.dag.arcs[:1]}, f"has the arc {' -> '.join(best.dag.arcs[0])}"),
+        ({"tiers": [[best.dag.arcs[0][1]], [best.dag.arcs[0][0]]]}, f"has the arc {' -> '.join(best.dag.arcs[0])}"),
+    ):
+        with pytest.raises(GraphError, match=f"cannot be certified: it {why}"):
+            md.certify(best, **limits)
+    for objective, why in (
+        ("MaxParents(1)+BDeu(1)", "max_parents is 1"),
+        ('CS({"asia->xray": [1, 0, 0]})+BDeu(1)', "lacks"),
+    ):
+        with pytest.raises(GraphError, match=why):
+            md.certify(md.Result.given(md.network("asia").dag, data, objective))
+
+
+def test_thin_required_arcs_are_certified_with_their_constraints_only():
+    rng = np.random.default_rng(0)
+    data = md.read(rng.integers(0, 5, (100, 5)), max_levels=5)
+    required = [(parent, "X5") for parent in data.names[:3]]
+    with pytest.warns(MapdagWarning, match="win"):
+        found = md.learn(data, required=required)
+    with pytest.raises(GraphError, match=r"more thinly than Support\(3\) allows: X5 .* required arcs, pass these"):
+        md.certify(found)
+    with pytest.warns(MapdagWarning, match="win"):
+        told = md.certify(md.Result.given(found.dag, data), required=required)
+    assert told.score == told.certificate.score == found.score
+    assert told.certificate.proved
+
+
+def test_a_certificate_under_a_limit_on_parents_is_complete():
+    data = md.network("asia").sample(500, seed=1)
+    for engine in ("cores", "blocks"):  # families that are counted by sets, and those that are asked for
+        for objective, limits in (("MaxParents(1)+BDeu(10)", {}), ("BDeu(10)", {"max_parents": 1})):
+            told = md.learn(data, objective, search="certified", engine=engine, **limits).certificate
+            assert (told.complete, told.among) == (True, "graphs with at most 1 parent")
 
 
 def test_priors_that_look_at_whole_graphs_and_impossible_constraints_are_refused():

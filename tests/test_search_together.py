@@ -263,7 +263,7 @@ def test_no_search_misjudges_any_graph_of_three_nodes(part):
 
 
 def test_no_search_misjudges_any_graph_of_four_nodes():
-    assert sum(check(seed, 4) for seed in range(20)) > 12
+    assert sum(check(seed, 4) for seed in range(8)) > 5
 
 
 def test_a_larger_family_may_have_fewer_configurations():
@@ -278,14 +278,13 @@ def test_a_larger_family_may_have_fewer_configurations():
 def test_pairs_of_parents_are_looked_at_though_each_alone_is_too_thin(monkeypatch):
     rng = np.random.default_rng(1)
     rows = rng.integers(0, 2, (400, 6))
-    rows[:, 0] = np.arange(400) % 150  # many levels, but for one in rows that have the second column
-    rows[:, 1] = rng.integers(0, 2, 400)
-    rows[60:, 1], rows[:60, 0] = -1, rng.integers(0, 2, 60)
-    rows[:60, 2] = rows[:60, 0] ^ rows[:60, 1]
+    rows[:, 0] = np.arange(400) % 150  # two levels in the rows that have the second column, many in others
+    rows[60:, 1], rows[:60, 0], rows[:60, 1] = -1, np.arange(60) % 2, np.arange(60) // 2 % 2
+    rows[:60, 2] = rows[:60, 0] ^ rows[:60, 1]  # of which neither column alone tells anything
     data = md.Dataset.from_codes(rows, names=list("ABCDEF"), levels=[150, 2, 2, 2, 2, 2], gap=-1)
     monkeypatch.setattr("mapdag.search.orders.search._EXACT", 0.0)
     monkeypatch.setattr("mapdag.search.orders.search._EXACT_SHARE", 0.0)
-    found = md.learn(data, "Support(3)+U+PNAL", forbidden=[(a, "A") for a in "BCDEF"])
+    found = md.learn(data, "Support(3)+U+PNAL(0.001)", tiers=["A", "B", list("CDEF")])
     assert set(found.dag.parents("C")) == {"A", "B"}
 
 

@@ -201,14 +201,15 @@ FORCED = 'CS({"V1->V0": [0.9, 0.1, 0]})+Support(3)+BDeu(1)'
 
 def one_way_only(columns=2):
     """Two columns, of which only the first may be a parent of the second under `Support(3)`; and some more."""
-    rows = [[0, i % 4, *[i % 2] * (columns - 2)] for i in range(10)]
+    rest = np.random.default_rng(0).integers(0, 2, (10, columns - 2)).tolist()
+    rows = [[0, i % 4, *rest[i]] for i in range(10)]
     return md.Dataset.from_codes(rows, names=[f"V{i}" for i in range(columns)], levels=[1, 4, *[2] * (columns - 2)])
 
 
 @pytest.mark.parametrize("options", [*SEARCHES, {"search": "certified"}], ids=str)
 @pytest.mark.parametrize("columns", [2, 14, 25])
 def test_a_pair_that_must_be_joined_is_joined_in_the_direction_that_is_allowed(options, columns):
-    if options.get("search") == "exact" and columns > 14:
+    if options.get("search") in ("exact", "certified") and columns > 14:
         return
     if options.get("search") == "certified":
         pytest.importorskip("highspy")
