@@ -88,7 +88,7 @@ BENCH := .bench-venv
 $(BENCH)/.ready: pyproject.toml
 	test -x $(BENCH)/bin/python || $(PYTHON) -m venv $(BENCH)
 	$(BENCH)/bin/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(BENCH)/bin/python -m pip install --quiet --editable '.[plots]' --group peers --group tables
+	$(BENCH)/bin/python -m pip install --quiet --editable '.[plots]' --group peers --group arenas --group tables
 	touch $@
 
 bench: $(BENCH)/.ready  ## measure speed and memory against peers and targets (BENCH_DATA=folder for given data)

@@ -36,6 +36,8 @@ LONG = (
     "workers",
     "certified",
     "luck",
+    "benchpress",
+    "density",
 )
 KNOWN = (*SCRIPTS, *LONG)
 

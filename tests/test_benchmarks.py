@@ -5,6 +5,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 FOLDER = Path(__file__).parent.parent / "benchmarks"
@@ -12,9 +13,10 @@ if not FOLDER.exists():
     pytest.skip("benchmarks are not part of this copy", allow_module_level=True)
 sys.path.append(str(FOLDER))
 
+import benchpress  # noqa: E402
 import column_orders  # noqa: E402
 import mapdag as md  # noqa: E402
-from harness import machine, published, results, samples, synthetic, timing  # noqa: E402
+from harness import kept, machine, process, published, results, samples, synthetic, timing  # noqa: E402
 from harness.objectives import study  # noqa: E402
 from harness.results import Report  # noqa: E402
 from harness.tables import Table, geometric_mean, ratios, show  # noqa: E402
@@ -235,3 +237,94 @@ def test_means_are_over_the_sizes_that_all_ways_have_and_leave_out_what_they_do(
     assert without[2] == 0.45  # 100 rows of insurance apart
     assert without[-3:] == (0.417, 0.479, 0.536)
     assert len(column_orders.by_rows(found).rows) == 5
+
+
+# Benchpress' networks, and cases that are kept
+
+
+def counted(true, found):
+    """TP/P and FP/P, pair by pair."""
+    tp = fp = positives = 0
+    for i in range(len(true)):
+        for j in range(i):
+            ours, theirs = (found[i, j], found[j, i]), (true[i, j], true[j, i])
+            positives += any(theirs)
+            if any(ours):
+                right = 1 if ours == theirs else 0.5 if any(theirs) else 0
+                tp, fp = tp + right, fp + 1 - right
+    return tp / positives, fp / positives
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_edges_are_counted_as_benchpress_does(seed):
+    names = [f"V{i}" for i in range(7)]
+    true, found = (md.random_dag(names, probability=0.4, seed=10 * seed + k) for k in (0, 1))
+    for kind in (md.DAG.to_cpdag, lambda dag: dag):
+        a, b = (kind(dag).to_adjacency() for dag in (true, found))
+        assert benchpress.rates(a, b) == pytest.approx(counted(a, b))
+    a, b = (benchpress.pattern(dag.to_adjacency()) for dag in (true, found))
+    assert np.array_equal(a, benchpress.pattern(true.to_cpdag().to_adjacency()))  # one for each class
+    judged = benchpress.judged(true.to_adjacency(), found.to_cpdag().to_adjacency())
+    assert judged["pattern"] == pytest.approx(counted(a, b))
+    assert judged["cpdag"] == pytest.approx(counted(*(dag.to_cpdag().to_adjacency() for dag in (true, found))))
+
+
+def test_a_pattern_directs_colliders_alone():
+    dag = md.DAG(["a", "b", "c", "d"], [("a", "c"), ("b", "c"), ("c", "d")])
+    assert benchpress.pattern(dag.to_adjacency()).tolist() == [[0, 0, 1, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0, 0, 1, 0]]
+
+
+def test_random_networks_have_benchpress_design():
+    edges = []
+    for seed in range(1, 31):
+        graph, codes = benchpress.draw("random", seed)
+        assert graph.shape == (80, 80)
+        assert codes.shape == (320, 80)
+        assert graph.sum(axis=0).max() <= 5
+        md.DAG.from_adjacency(graph)  # no cycle
+        edges.append(graph.sum())
+    assert 135 < np.mean(edges) < 165  # 160 without the limit of parents
+    again = benchpress.draw("random", 30)
+    assert np.array_equal(again[0], graph)
+    assert np.array_equal(again[1], codes)
+
+
+def test_probabilities_of_benchpress_networks_follow_the_design(monkeypatch):
+    monkeypatch.setattr(benchpress, "ROWS", 100_000)
+    graph = np.zeros((4, 4), np.int8)
+    graph[[0, 1, 2], 3] = 1
+    codes = benchpress.sample(graph, np.random.default_rng(1))
+    share = {
+        tuple(of): codes[(codes[:, :3] == of).all(axis=1), 3].mean() for of in np.unique(codes[:, :3], axis=0).tolist()
+    }
+    assert all(0.1 <= codes[:, i].mean() <= 0.9 for i in range(3))
+    assert 0.005 <= share[0, 0, 0] <= 0.11
+    single = [share[1, 0, 0], share[0, 1, 0], share[0, 0, 1]]
+    assert all(0.38 <= each <= 0.92 for each in single)
+    assert share[1, 1, 0] == pytest.approx(min(single[0] + single[1], 0.95), abs=0.02)
+    assert share[1, 1, 1] == pytest.approx(0.95, abs=0.02)
+
+
+def test_cases_are_measured_once_and_kept(tmp_path, monkeypatch):
+    path = tmp_path / "cases.jsonl"
+    asked = []
+
+    def measured(case, found):
+        asked.append((case, len(found)))
+        return None if case == ("c", 3) else {"value": case[1]}
+
+    cases = [("a", 1), ("b", 2), ("c", 3)]
+    assert kept.measure_all(cases[:1], measured, path) == {("a", 1): {"value": 1}}
+    assert (
+        kept.measure_all(cases, measured, path) == kept.known(path) == {("a", 1): {"value": 1}, ("b", 2): {"value": 2}}
+    )
+    assert asked == [(("a", 1), 0), (("b", 2), 1), (("c", 3), 2)]
+    monkeypatch.setenv("BENCH_SECONDS", "-1")
+    assert kept.measure_all([("d", 4)], measured, path) == kept.known(path)
+
+
+def test_a_part_ends_at_its_limit_of_cpu_seconds(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text("import sys\nprint(1)\nwhile sys.argv[2] == 'on':\n    pass\n", encoding="utf-8")
+    assert process.part(str(script), "off", cpu_limit=10) == 1
+    assert process.part(str(script), "on", cpu_limit=1) is None

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,10 +32,23 @@ def forget_peak() -> bool:
     return True
 
 
-def part(script: str, *arguments: object) -> Any:
-    """Run a script with `--part` in a fresh process; return the JSON in its last line of output."""
+def limit_cpu(seconds: int) -> None:
+    """End this process when it has used so many CPU seconds."""
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
+
+
+def part(script: str, *arguments: object, cpu_limit: int | None = None) -> Any:
+    """Run a script with `--part` in a fresh process; return the JSON in its last line of output.
+
+    With a limit of CPU seconds, which a busy machine does not change, None if the process reaches it.
+    """
     command = [sys.executable, script, "--part", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=dict(os.environ))
+    limit = None if cpu_limit is None else partial(limit_cpu, cpu_limit)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=dict(os.environ), preexec_fn=limit)
+    if cpu_limit is not None and done.returncode == -signal.SIGXCPU:
+        return None
     if done.returncode:
         raise RuntimeError(f"{' '.join(command)} failed:\n{done.stderr}")
     return json.loads(done.stdout.splitlines()[-1])
