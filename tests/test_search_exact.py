@@ -167,6 +167,32 @@ def test_the_best_graphs_come_in_order_each_once(problem, k):
     assert all(obeys(result.dag, **constraints) for result in found)
 
 
+def test_rankings_begin_with_the_graph_of_exact_search_whatever_is_equally_good():
+    """Equivalent graphs have equal scores, so that nearly always some others are as good."""
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        codes = rng.integers(0, 2, (int(rng.integers(4, 25)), int(rng.integers(3, 6))))
+        if seed % 3 == 0:
+            codes[:, 1] = codes[:, 0]
+        if seed % 3 == 1:
+            codes[:, 2] = 0
+        weights = rng.random(len(codes)) + 0.1 if seed % 4 == 0 else None
+        data = as_dataset(codes, [2] * codes.shape[1], weights=weights)
+        objective = ["U+BDeu(1)", "MU(c=1)+BDs(1)", "BIC", "U+K2", "LogLik"][seed % 5]
+        best = md.learn(data, objective, search="exact", max_parents=2)
+        for k in (1, 2, 9):
+            found = md.best_dags(data, objective, k=k, max_parents=2)
+            assert found[0].dag == best.dag
+            assert len({each.dag for each in found}) == len(found) == k
+            sure = md.learn(data, objective, search="certified", ranks=k, max_parents=2)
+            ranked = sure.certificate.ranked
+            if k > 1:
+                assert ranked[0][0] == sure.dag
+                assert [score for _, score in ranked] == pytest.approx([each.score for each in found], abs=1e-6)
+                sizes = [(round(score, 6), -dag.n_arcs) for dag, score in ranked]
+                assert sizes == sorted(sizes, reverse=True)
+
+
 def test_rankings_of_more_nodes_begin_with_the_best_graph():
     data = md.network("asia").sample(300, seed=2)
     found = md.best_dags(data, "BDeu(1)", k=30)

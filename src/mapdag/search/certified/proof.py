@@ -21,7 +21,7 @@ from mapdag.search.certified.cuts import Adjacent
 from mapdag.search.certified.dynamic import AT_ONCE, enumerate_all, find_best, is_small, seconds_for_all
 from mapdag.search.certified.relaxation import check_solver
 from mapdag.search.certified.tree import Tree, is_acyclic
-from mapdag.search.exact.lattice import Lattice
+from mapdag.search.exact.lattice import TIE, Lattice
 from mapdag.search.exact.succession import ranked_graphs
 from mapdag.search.frame.certificate import Certificate
 from mapdag.search.frame.watch import Watch
@@ -273,8 +273,11 @@ class Proof:
         )
 
     def _in_order(self, graph: Graph) -> list[tuple[tuple[int, ...], float]]:
-        """Return the ranked graphs, found in order but for 1e-6; this one comes first if it is as good as the first."""
-        ranked = sorted(self._ranked, key=lambda each: -each[1])
+        """Return the ranked graphs, found in order but for 1e-6, of equals those with fewer arcs first.
+
+        This one comes first if it is as good as the first.
+        """
+        ranked = sorted(self._ranked, key=lambda each: TIE * sum(mask.bit_count() for mask in each[0]) - each[1])
         if not ranked or not graph:
             return ranked
         best = ranked[0][1]

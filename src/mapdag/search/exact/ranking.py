@@ -27,8 +27,9 @@ def best_dags(
 ) -> tuple[Result, ...]:
     """Find the k graphs with the highest scores of all, best first.
 
-    Equivalent graphs are different graphs; among equal scores, fewer arcs come first. There are fewer than k results
-    where there are fewer graphs. Stopped early, by `time_limit` or Ctrl-C, there is one: that of hill climbing, marked.
+    Equivalent graphs are different graphs. The first is the graph of exact search; among equal scores, fewer arcs come
+    first. There are fewer than k results where there are fewer graphs. Stopped early, by `time_limit` or Ctrl-C, there
+    is one: that of hill climbing, marked.
 
     Parameters
     ----------
@@ -59,7 +60,7 @@ def best_dags(
         lattice = Lattice(settings.make_cache(arranged, [goal]), goal, settings, copies=2)
         with lattice.watch:
             results = [result_of(parents, lattice) for _, parents in ranked_graphs(lattice, k)]
-            results.sort(key=lambda result: TIE * result.dag.n_arcs - result.score)
+            results[1:] = sorted(results[1:], key=lambda result: TIE * result.dag.n_arcs - result.score)
         if lattice.watch.stopped != "converged":
             results = [climb_instead(lattice, settings)]
     return tuple(

@@ -50,7 +50,8 @@ def search_exactly(objective: Objective, cache: FamilyCache, options: Options) -
     """
     lattice = Lattice(cache, objective, options)
     with lattice.watch:
-        return result_of(_best_parents(lattice), lattice)
+        choice = _Lists(lattice) if lattice.in_lists else Tables.of(lattice)
+        return result_of(best_parents(lattice, choice), lattice)
     return climb_instead(lattice, options)
 
 
@@ -90,9 +91,8 @@ def _check_possible(best: Floats) -> None:
         raise GraphError("no graph obeys the constraints and the prior")
 
 
-def _best_parents(lattice: Lattice) -> list[int]:
+def best_parents(lattice: Lattice, choice: Tables | _Lists) -> list[int]:
     """Parents of each node in the best graph, as sets."""
-    choice = _Lists(lattice) if lattice.in_lists else _Tables(lattice)
     best = choice.best
     parents = [0] * lattice.n_nodes
     left = (1 << lattice.n_nodes) - 1
@@ -107,12 +107,23 @@ def _best_parents(lattice: Lattice) -> list[int]:
     return parents
 
 
-class _Tables:
-    """The best parents within every set of predecessors, all looked up."""
+class Tables:
+    """The best parents within every set of predecessors, all looked up.
 
-    def __init__(self, lattice: Lattice) -> None:
-        self._scores = lattice.scores()
-        self.best = best_within(lattice, self._scores)
+    Parameters
+    ----------
+    scores, best : float arrays
+        As `best_within` leaves them.
+    """
+
+    def __init__(self, scores: Floats, best: Floats) -> None:
+        self._scores, self.best = scores, best
+
+    @classmethod
+    def of(cls, lattice: Lattice) -> Tables:
+        """Score all families."""
+        scores = lattice.scores()
+        return cls(scores, best_within(lattice, scores))
 
     def score(self, child: Child, before: int) -> float:
         """Score of the best parents among some predecessors."""

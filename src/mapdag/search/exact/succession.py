@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mapdag.graphs.masks import members
-from mapdag.search.exact.search import best_within
+from mapdag.search.exact.search import Tables, best_parents, best_within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,16 +31,21 @@ _FAVOURITES = 1 << 14  # families of a child that are kept in order
 
 
 def ranked_graphs(lattice: Lattice, k: int) -> Iterator[Graph]:
-    """Give the graphs with the k highest scores, best first."""
+    """Give the graphs with the k highest scores, best first: of equally good ones first that of exact search."""
     ranking = _Ranking(lattice, k)
     everyone = (1 << lattice.n_nodes) - 1
+    first = ranking.first()
+    yield first
+    found = 1
     for rank in range(k):
         lattice.watch.check()
         graph = ranking.graph(everyone, rank)
-        if graph is None:
+        if graph is None or found == k:
             return
-        lattice.watch.tell("ranking", rank + 1, k)
-        yield graph
+        if graph[1] != first[1]:
+            found += 1
+            lattice.watch.tell("ranking", found, k)
+            yield graph
 
 
 class _Ranking:
@@ -65,6 +70,10 @@ class _Ranking:
         self._next: dict[int, list[tuple[float, int, int, int]]] = {0: []}
         self._families: dict[tuple[int, int], tuple[list[float], list[int]]] = {}
         self._best_places: dict[int, Ints] = {}
+
+    def first(self) -> Graph:
+        """Return the graph that exact search finds."""
+        return float(self._best[-1]), tuple(best_parents(self._lattice, Tables(self._within, self._best)))
 
     def graph(self, nodes: int, rank: int) -> Graph | None:
         """Return the graph of a rank on a set of nodes, with its score; None where there are not so many."""
