@@ -56,7 +56,7 @@ def draw(networks: Found, path: Path) -> None:
         for name in names:
             row = benchpress.figures_of(networks, "random", name, shared)
             if row and row[1]:
-                mark(axes, name, [row[3], row[2]], colour, marker)
+                mark(axes, name, [row[3], row[2]], colour, marker, below=name == "learned")
     for name, tp, fp, _ in json.loads(benchpress.PUBLISHED.read_text(encoding="utf-8"))["figures"]:
         mark(axes, f"{name} (published)", [fp, tp], "#9e9e9e", "x")
     axes.set(xlabel="FP/P", ylabel="TP/P", title="Random binary networks: medians, best is top left")
@@ -65,10 +65,11 @@ def draw(networks: Found, path: Path) -> None:
     figure.savefig(path, metadata={"Date": None})
 
 
-def mark(axes: Any, name: str, point: list[float], colour: str, marker: str) -> None:
-    """Draw a named point."""
+def mark(axes: Any, name: str, point: list[float], colour: str, marker: str, *, below: bool = False) -> None:
+    """Draw a named point; its name stands above or below."""
     axes.plot(*point, marker, color=colour)
-    axes.annotate(name, point, xytext=(4, 4), textcoords="offset points", fontsize=7, color=colour)
+    beside = (4, -9 if below else 4)
+    axes.annotate(name, point, xytext=beside, textcoords="offset points", fontsize=7, color=colour)
 
 
 def main() -> None:
