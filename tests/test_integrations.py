@@ -23,7 +23,9 @@ def script(tmp_path, **changes):
     output = {name: str(tmp_path / name) for name in ("adjmat", "time", "ntests")}
     options = {name: str(value) for name, value in {**LEARNED, **changes}.items()}
     given = {"input": {"data": str(tmp_path / "data.csv")}, "output": output, "wildcards": options, "threads": 1}
-    return runpy.run_path(str(MODULE / "script.py"), {"snakemake": SimpleNamespace(**given)})
+    below = tmp_path / "script.py"  # Snakemake puts lines of its own above a script
+    below.write_text(f"import sys\n\n{(MODULE / 'script.py').read_text(encoding='utf-8')}", encoding="utf-8")
+    return runpy.run_path(str(below), {"snakemake": SimpleNamespace(**given)})
 
 
 def call(tmp_path, text, **changes):

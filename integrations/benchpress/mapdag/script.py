@@ -1,9 +1,7 @@
 """Benchpress' call of mapdag: a table with numbers of levels in, the matrix of a DAG and seconds out.
 
-Snakemake puts the variable `snakemake` in front of this script.
+Snakemake puts lines with the variable `snakemake` in front of this script, so that nothing here may have to come first.
 """
-
-from __future__ import annotations
 
 import csv
 import time
