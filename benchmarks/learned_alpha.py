@@ -309,7 +309,7 @@ def measure(settings: Settings) -> tuple[list[Table], list[Target], Any]:
     worse = sum(row[5] > 2 * row[6] and row[5] > 0 for row in shd)
     ratio = fmean(row[3] for row in shd) / fmean(row[4] for row in shd)
     if not settings.quick:
-        draw_profiles(settings.out / "learned_alpha.svg")
+        draw_profiles(Path(__file__).parents[1] / "docs" / "img" / "learned.svg")
     tables = [against(found), cells(found), noise()]
     arcs = tables[-1].rows[-1][4]
     targets = [
