@@ -36,6 +36,7 @@ LONG = (
     "workers",
     "certified",
     "luck",
+    "learned_alpha",
     "benchpress",
     "density",
 )
