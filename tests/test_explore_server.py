@@ -270,6 +270,12 @@ def test_probability_tables_are_those_of_the_report(client, asia):
     assert found["plan"]["kind"] == "exact"
 
 
+def test_thin_arcs_that_are_required_are_judged_as_such(client, asia):
+    settings = {"support": 200, "required": [["smoke", "lung"], ["bronc", "lung"], ["asia", "lung"]]}
+    found = client.ask("cpts", data=asia, settings=settings, arcs=settings["required"])
+    assert all(isinstance(arc["loss"], float) for arc in found["arcs"])  # infinity would be a text or nothing
+
+
 def test_evidence_moves_all_marginals(client, asia):
     dag = md.network("asia").dag
     found = client.ask(

@@ -291,6 +291,33 @@ def test_the_result_is_the_best_graph_on_the_way_by_what_is_known(impute):
     assert earlier or impute == "soft"
 
 
+@pytest.mark.parametrize("impute", ["soft", "hard"])
+def test_certificates_are_about_the_graph_that_is_returned(impute):
+    pytest.importorskip("highspy")
+    unproved = 0
+    for seed in range(14):
+        rng = np.random.default_rng([31, seed])
+        codes = rng.integers(0, (cards := rng.integers(2, 4, 4)), (40, 4))
+        for column in range(1, 4):
+            copied = rng.random(40) < 0.6
+            codes[copied, column] = codes[copied, column - 1] % cards[column]
+        codes[rng.random(codes.shape) < 0.6 * rng.random(4)] = -1
+        data = md.Dataset.from_codes(codes, names=list("ABCD"), levels=cards.tolist(), gap=-1)
+        limits = {"tiers": [["A", "B"], ["C", "D"]] if seed % 2 else []}
+        steps = 1 if seed % 3 else 20
+        found = md.structural_em(data, "BDeu(1)", search="certified", impute=impute, max_steps=steps, **limits)
+        best = md.learn(found.data, "BDeu(1)", search="exact", **limits).score
+        told = found.certificate
+        assert told is None or told.score == pytest.approx(found.score, rel=1e-9)
+        assert told is None or told.bound == pytest.approx(best, rel=1e-9)
+        assert told is None or told.proved == (best - found.score < 1e-5)
+        assert told is None or "the rows as they are completed" in str(found)
+        unproved += told is None or not told.proved
+        known = {arc for arc in found.dag.arcs if arc[0] in "AB" and arc[1] in "CD"} if seed % 2 else set()
+        assert set(found.knowledge) == known
+    assert unproved
+
+
 @pytest.mark.filterwarnings("ignore:required arcs")
 @pytest.mark.parametrize("options", [{}, {"impute": "hard"}, {"search": "orders"}])
 def test_a_thin_required_arc_does_not_end_the_search_at_its_start(options):

@@ -135,21 +135,32 @@ class Case:
         usual = max(self.data.total / self.m, 1)
         must = {x: tuple(p for p in self.names if (p, x) in required) for x in self.names}
         found = {x: max(usual, self.configurations(x, must[x])) for x in self.names}
-        left = set(self.names) if either else set()
-        while left:
-            needed = {}
+        ends = []  # nodes that are left, and what those of them need that could come last
+
+        def can_be_directed(left):
+            """Put nodes last one after the other, in every way; whether all arcs can be directed within the limits."""
+            needed, fitting = {}, []
             for x in sorted(left):
-                if not any((x, child) in required for child in left):
-                    joined = {p for p in left if (p, x) in either or (x, p) in either}
-                    parents = tuple(p for p in self.names if p in joined or p in must[x])
-                    if len(parents) <= most:
-                        needed[x] = self.configurations(x, parents)
-            fitting = [x for x in sorted(needed) if needed[x] <= found[x]]
-            if fitting:
-                left.discard(fitting[0])
-            elif needed:
-                found.update(needed)
-            else:
+                joined = {p for p in left if (p, x) in either or (x, p) in either}
+                parents = tuple(p for p in self.names if p in joined or p in must[x])
+                if len(parents) <= most and not any((x, child) in required for child in left):
+                    size = self.configurations(x, parents)
+                    if size <= found[x] and (size or parents == must[x]):
+                        fitting.append(x)
+                    elif size:
+                        needed[x] = size
+            if left and not fitting:
+                ends.append((len(left), needed))
+            found_ways = [can_be_directed(left - {x}) for x in fitting]  # all of them, for the sake of `ends`
+            return not left or any(found_ways)
+
+        while either and not can_be_directed(set(self.names)):
+            stuck = [end for end in ends if end[1]]
+            for size, needed in stuck:
+                if size == min(stuck)[0]:
+                    found |= {x: max(n, found[x]) for x, n in needed.items()}
+            ends.clear()
+            if not stuck:
                 break
         return found
 
@@ -200,6 +211,7 @@ def check(seed, n_nodes=3):
         for options in ({"search": "exact"}, {}, {"effort": 0}, {"search": "hc"}, {"search": "tabu"}):
             found = md.learn(*goal, **options, **limits)
             assert case.score(found.dag) == close(found.score)
+            assert found.score > -math.inf
             assert found.score == md.score(found.dag, *goal, **limits)
             assert found.score == close(best) or options in SHORT
         ranked = md.best_dags(*goal, k=5, **limits)

@@ -1,8 +1,10 @@
 """`Support`: no family is spread more thinly than its rows allow, whatever searches; noise gets no arcs."""
 
 import itertools
+import json
 import math
 
+import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,7 +12,8 @@ from hypothesis import strategies as st
 
 import mapdag as md
 from mapdag.errors import GraphError, MapdagWarning, ParameterError
-from mapdag.objective import thin_families
+from mapdag.objective import limits_of, thin_families
+from mapdag.objective.constraints import Constraints, make_rules
 from naive_exact import arc_probabilities, scored
 from strategies import as_dataset, small_data
 
@@ -240,6 +243,54 @@ def test_a_start_graph_with_the_other_direction_is_left_out(options):
     assert math.isfinite(result.score)
 
 
+def can_be_directed(data, pairs, m):
+    """Whether arcs between some pairs have directions that leave no family too thin, or without any complete row."""
+    rows = data.codes.T.tolist()
+    for tails in itertools.product((0, 1), repeat=len(pairs)):
+        arcs = [(pair[tail], pair[1 - tail]) for pair, tail in zip(pairs, tails, strict=True)]
+        if not nx.is_directed_acyclic_graph(nx.DiGraph(arcs)):
+            continue
+        sizes = []
+        for node in range(data.n_columns):
+            parents = [a for a, b in arcs if b == node]
+            whole = [row for row in rows if all(row[i] < data.cards[i] for i in (node, *parents))]
+            sizes += [len({tuple(row[p] for p in parents) for row in whole})] if parents else []
+        if all(0 < size <= max(data.total / m, 1) for size in sizes):
+            return True
+    return False
+
+
+def test_pairs_are_directed_within_the_limit_wherever_that_is_possible():
+    possible = waived = 0
+    for seed in range(800):
+        rng = np.random.default_rng([31, seed])
+        n_nodes, n_rows = int(rng.integers(3, 6)), int(rng.integers(6, 25))
+        cards = rng.integers(1, 6, n_nodes)
+        codes = rng.integers(0, cards, (n_rows, n_nodes))
+        codes[rng.random(codes.shape) < rng.random(n_nodes) * rng.choice([0, 0.5, 0.9])] = -1
+        data = md.Dataset.from_codes(codes, names=list("ABCDE")[:n_nodes], levels=cards.tolist(), gap=-1)
+        every = list(itertools.combinations(range(n_nodes), 2))
+        pairs = [every[i] for i in rng.permutation(len(every))[: rng.integers(1, 5)]]
+        prior = md.CS({(data.names[a], data.names[b]): (0.5, 0.5, 0.0) for a, b in pairs})
+        limits = limits_of(data, (m := float(rng.choice([1.5, 2, 3, 5]))), make_rules(Constraints(), prior, data.names))
+        directed = can_be_directed(data, pairs, m)
+        assert directed == (limits.waived == () and sum(map(int.bit_count, limits.parents)) == len(pairs))
+        possible, waived = possible + directed, waived + (not directed)
+    assert min(possible, waived) > 100
+
+
+@pytest.mark.parametrize("options", [*SEARCHES, {"search": "certified"}], ids=str)
+def test_pairs_are_directed_so_that_rows_are_complete_in_every_family(options):
+    if options.get("search") == "certified":
+        pytest.importorskip("highspy")
+    rows = [[0, -1, 0], [1, -1, 1], [-1, 0, 0], [-1, 1, 1]] * 5  # no row has all three
+    data = md.Dataset.from_codes(rows, names=list("ABC"), levels=[2, 2, 2], gap=-1)
+    result = md.learn(data, md.CS({"A->C": (0.5, 0.5, 0.0), "B->C": (0.5, 0.5, 0.0)}) + md.PNAL(), **options)
+    assert math.isfinite(result.score)
+    with pytest.raises(GraphError, match=r"directions|no graph obeys"):
+        md.learn(data, md.CS({"A->B": (0.5, 0.5, 0.0)}) + md.PNAL(), **options)
+
+
 def test_a_graph_has_the_same_score_everywhere_whatever_is_required():
     data = noise(5, 100, 6)
     limits = {"required": [(parent, "X6") for parent in data.names[:3]], "forbidden": [("X1", "X2")], "max_parents": 4}
@@ -256,6 +307,28 @@ def test_a_graph_has_the_same_score_everywhere_whatever_is_required():
     assert md.score(result.dag, data, "BDeu(1)", tiers=[["X6"], ["X1"]]) == -math.inf
     with pytest.raises(GraphError, match="not a column"):
         md.score(result.dag, data, required=[("X1", "nobody")])
+
+
+def test_commands_take_the_constraints_that_a_graph_was_learned_under(run, tmp_path):
+    path, graph, required = tmp_path / "noise.csv", tmp_path / "noise.json", tmp_path / "required.csv"
+    noise(5, 60, 3).to_polars().write_csv(path)
+    required.write_text("from,to\nX1,X3\nX2,X3\n", encoding="utf-8")
+    _, learned, _ = run("learn", path, "--require", required, "--out", graph, "--json")
+    score = ["--score", "Support(3)+MU(c=1)+BDs(1)", "--json"]
+    _, without, _ = run("score", graph, path, *score)
+    _, found, _ = run("score", graph, path, "--require", required, *score)
+    _, shown, _ = run("report", graph, path, "--require", required, "--out", tmp_path / "page.html", *score)
+    assert json.loads(found)["score"] == json.loads(shown)["score"] == json.loads(learned)["score"]
+    assert json.loads(without)["score"] in (None, -math.inf)
+
+
+def test_a_given_graph_has_the_directions_that_constraints_tell():
+    data = md.network("asia").sample(500, seed=1)
+    limits = {"tiers": [["asia", "smoke"], ["tub", "lung", "bronc"]], "forbidden": [("dysp", "bronc")]}
+    result = md.learn(data, "BDeu(1)", **limits)
+    given = md.Result.given(result.dag, data, "BDeu(1)", **limits)
+    assert set(given.knowledge) == set(result.knowledge) != set()
+    assert given.identified == result.identified != result.cpdag
 
 
 def test_a_start_graph_loses_what_is_too_thin():

@@ -12,11 +12,13 @@ from mapdag.cli.inputs import load_graph, load_network, read_with_graph, with_is
 from mapdag.cli.options import (
     DEFAULT_SCORES,
     Json,
+    Limits,
     Network,
     ReadTable,
     Report,
     Scores,
     Seed,
+    limit_options,
     option,
     table_options,
     takes,
@@ -26,18 +28,22 @@ from mapdag.errors import MapdagError
 from mapdag.wording import columns, plural
 
 
-@takes(read_table=table_options)
+@takes(read_table=table_options, limits=limit_options)
 def score(
     network: Network,
     read_table: ReadTable,
+    limits: Limits,
     score: Scores = DEFAULT_SCORES,
     by_node: Annotated[bool, typer.Option("--by-node", help="Show each node's family too.")] = False,
     json: Json = False,
 ) -> None:
-    """Score a given graph: log prior + log likelihood."""
+    """Score a given graph: log prior + log likelihood.
+
+    Give the constraints that it was learned under: required arcs win against Support.
+    """
     dag, table = read_with_graph(network, read_table)
     objectives = [md.parse(each) for each in score]
-    found = list(zip(objectives, md.score(dag, table, objectives), strict=True))
+    found = list(zip(objectives, md.score(dag, table, objectives, **limits), strict=True))
     if json:
         results = [
             {

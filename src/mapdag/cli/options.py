@@ -57,6 +57,10 @@ MissingValue: TypeAlias = Annotated[
         "A text that means missing, in all columns or in one; repeatable. *=TEXT for a text with = in it.",
     ),
 ]
+Require: TypeAlias = Annotated[str | None, option("--require", "FILE", "Arcs that must be there (CSV: from,to).")]
+Forbid: TypeAlias = Annotated[str | None, option("--forbid", "FILE", "Arcs that must not be there (CSV: from,to).")]
+Tiers: TypeAlias = Annotated[str | None, option("--tiers", "FILE", "Temporal order: one tier per line, or JSON.")]
+MaxParents: TypeAlias = Annotated[int | None, option("--max-parents", "K", "Most parents of a node.")]
 Separator: TypeAlias = Annotated[str | None, option("--separator", "C", "Between the fields of a text.")]
 Encoding: TypeAlias = Annotated[str | None, option("--encoding", "NAME", "Encoding of a text file.")]
 Scan: TypeAlias = Annotated[
@@ -143,6 +147,7 @@ Em: TypeAlias = Annotated[
 
 #: Gives the options of `mapdag.learn` for a table.
 SearchFor: TypeAlias = Callable[["Dataset"], dict[str, Any]]
+Limits: TypeAlias = dict[str, Any]
 
 
 #: Where independent tasks are done: the address of a scheduler, a number of processes, or here.
@@ -201,6 +206,18 @@ def table_options(  # noqa: PLR0917 - typer calls it by keyword
     return ReadTable(Path(data).read_bytes() if is_pipe(data) else data, like, options, scan)
 
 
+def limit_options(
+    require: Require = None, forbid: Forbid = None, tiers: Tiers = None, max_parents: MaxParents = None
+) -> Limits:
+    """Return what graphs must obey, as `mapdag.learn` and `mapdag.score` take it."""
+    return {
+        "required": [] if require is None else md.read_arcs(require),
+        "forbidden": [] if forbid is None else md.read_arcs(forbid),
+        "tiers": load_tiers(tiers),
+        "max_parents": max_parents,
+    }
+
+
 def search_options(  # noqa: PLR0917 - same
     search: Annotated[
         str,
@@ -211,11 +228,11 @@ def search_options(  # noqa: PLR0917 - same
         ),
     ] = "orders",
     order: Annotated[str, option("--order", "NAME", "How ties are broken: by the data, or by the columns.")] = "data",
-    require: Annotated[str | None, option("--require", "FILE", "Arcs that must be there (CSV: from,to).")] = None,
-    forbid: Annotated[str | None, option("--forbid", "FILE", "Arcs that must not be there (CSV: from,to).")] = None,
-    tiers: Annotated[str | None, option("--tiers", "FILE", "Temporal order: one tier per line, or JSON.")] = None,
+    require: Require = None,
+    forbid: Forbid = None,
+    tiers: Tiers = None,
     start: Annotated[str | None, option("--start", "NETWORK", "Graph to start from.")] = None,
-    max_parents: Annotated[int | None, option("--max-parents", "K", "Most parents of a node.")] = None,
+    max_parents: MaxParents = None,
     max_iter: Annotated[int | None, option("--max-iter", "K", "Most moves to make.")] = None,
     effort: Annotated[
         float | None, option("--effort", "X", "Multiple of the usual work of a search over orders.")
@@ -241,11 +258,8 @@ def search_options(  # noqa: PLR0917 - same
         found = {
             "search": search,
             "order": order,
-            "required": [] if require is None else md.read_arcs(require),
-            "forbidden": [] if forbid is None else md.read_arcs(forbid),
-            "tiers": load_tiers(tiers),
+            **limit_options(require, forbid, tiers, max_parents),
             "start": None if start is None else with_isolated(load_graph(start), start, table.names),
-            "max_parents": max_parents,
             "max_iter": max_iter,
             "time_limit": time_limit,
             "threads": threads,

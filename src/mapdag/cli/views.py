@@ -10,7 +10,7 @@ import typer
 
 import mapdag as md
 from mapdag.cli.inputs import load_graph, load_network, read_with_graph
-from mapdag.cli.options import Json, Network, ReadTable, option, table_options, takes
+from mapdag.cli.options import Json, Limits, Network, ReadTable, limit_options, option, table_options, takes
 from mapdag.cli.outputs import check_out, check_page, command_line, print_json
 from mapdag.errors import MapdagError
 
@@ -36,10 +36,11 @@ def plot(
         typer.echo(f"written to {out}")
 
 
-@takes(read_table=table_options)
+@takes(read_table=table_options, limits=limit_options)
 def report(
     network: Network,
     read_table: ReadTable,
+    limits: Limits,
     out: Annotated[str, option("--out", "FILE", "Where to write the page: .html.")],
     score: Annotated[str, option("--score", "EXPR", "Objective by which arcs are judged.")] = _SCORE,
     json: Json = False,
@@ -47,7 +48,7 @@ def report(
     """Write a page about a given network, and what data say of it."""
     check_page(out, drawn=True)
     dag, table = read_with_graph(network, read_table)
-    result, fitted = md.Result.given(dag, table, score), None
+    result, fitted = md.Result.given(dag, table, score, **limits), None
     with suppress(MapdagError):  # a file that holds a graph alone
         fitted = load_network(network)
     # Its own probabilities, where these are of the same levels; else those of the data.

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def given(table: Table, settings: Settings, arcs: Sequence[Arc]) -> Result:
     """Look at a graph of the page as at one that was learned."""
     with heard():
-        return Result.given(DAG(table.data.names, arcs), table.data, settings.objective)
+        return Result.given(DAG(table.data.names, arcs), table.data, settings.objective, **settings.limits)
 
 
 def probability_tables(table: Table, settings: Settings, arcs: Sequence[Arc]) -> dict[str, Any]:

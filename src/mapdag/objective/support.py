@@ -17,7 +17,7 @@ from mapdag.graphs.masks import mask_of, members, transpose
 from mapdag.priors import Support
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from mapdag.contracts import Objective
     from mapdag.counts import Engine
@@ -30,6 +30,7 @@ USUAL = Support().m
 
 _SATURATED = 1.5  # rows per configuration below which most configurations occur once
 _NAMED = 4  # families that a sentence names
+_MOST_TRIED = 10_000  # sets of nodes that are tried to find directions of arcs
 
 
 @dataclass(frozen=True)
@@ -85,14 +86,13 @@ class Limits(NamedTuple):
     parents: tuple[int, ...]  # of each node in a graph of required arcs that these limits allow, as sets
 
 
-def limits_of(data: Dataset, support: float, rules: Rules) -> Limits:
-    """Return the limits of `mapdag.Support` on all nodes; required arcs win against it.
+def limits_of(data: Dataset, support: float | None, rules: Rules) -> Limits:
+    """Return the limits of `mapdag.Support` on all nodes, if there is one; required arcs win against it.
 
     Where the required parents of a node alone have more configurations than is usual, its parents may have that many.
     Two nodes that a prior joins without saying which way (`CS` with no chance of "no arc") are no exception as long as
-    these arcs can be directed so that no family has too many. Nodes are put last one after the other for that, each
-    with arcs from those that are left; where none can be, all that are left and have no required child among these are
-    allowed as many as they need.
+    these arcs can be directed so that no family has too many. Where they cannot, the nodes that are in the way may have
+    as many as they need.
     """
     n, usual = data.n_columns, most_configurations(data.total, support)
     if not rules.fixed.any():
@@ -107,25 +107,106 @@ def limits_of(data: Dataset, support: float, rules: Rules) -> Limits:
     either = rules.fixed & rules.allowed & rules.allowed.T
     parents, pairs = ([mask_of(np.flatnonzero(arcs[:, x]).tolist()) for x in range(n)] for arcs in (demanded, either))
     most = [max(usual, float(count(x, parents[x]))) for x in range(n)]
-    if not any(pairs):
-        return Limits(tuple(most), tuple(x for x in range(n) if most[x] > usual), tuple(parents))
-    children, left = transpose(parents), (1 << n) - 1
-    nodes = sorted(range(n), key=lambda x: data.names[x])  # whatever the order of the columns
-    while left:
-        stuck = []
-        for x in nodes:
-            before = parents[x] | pairs[x] & left
-            if left >> x & 1 and not children[x] & left and before.bit_count() <= rules.max_parents:
-                if count(x, before) <= most[x]:
-                    parents[x], left = before, left & ~(1 << x)
-                    break
-                stuck.append((x, count(x, before)))
-        else:
-            if not stuck:
-                break  # because of the limit on parents: no graph obeys the rules
-            for x, needed in stuck:
+    if any(pairs):
+        placing = _Placing(parents, pairs, rules.max_parents, count, backtracks=data.has_gaps)
+        found = placing.run(most)
+        while found is None and (stuck := placing.stuck()):
+            for x, needed in stuck.items():
                 most[x] = float(needed)
+            found = placing.run(most)
+        parents = parents if found is None else found  # no graph obeys the rules
     return Limits(tuple(most), tuple(x for x in range(n) if most[x] > usual), tuple(parents))
+
+
+class _Placing:
+    """Directs arcs by putting nodes last one after the other, each with arcs from all that are left.
+
+    Without missing values, any node that can be last may be: others then have fewer parents, hence no more
+    configurations. With missing values they may have more, and other nodes are tried.
+
+    Parameters
+    ----------
+    parents, pairs : list of int
+        Sets: parents that each node must have, and nodes that it is joined to, either way.
+    max_parents : int
+    count : callable
+        Configurations of the parents of a node.
+    backtracks : bool
+        Whether other nodes are tried.
+    """
+
+    def __init__(
+        self,
+        parents: Sequence[int],
+        pairs: Sequence[int],
+        max_parents: int,
+        count: Callable[[int, int], int],
+        *,
+        backtracks: bool,
+    ) -> None:
+        self._parents, self._pairs, self._count = parents, pairs, count
+        self._children = transpose(parents)
+        self._max_parents = max_parents
+        self._backtracks = backtracks
+        self._stuck: dict[int, dict[int, int]] = {}  # dead ends: what the nodes need that could come next
+
+    def run(self, most: Sequence[float]) -> list[int] | None:
+        """Return the parents of all nodes in a graph where none has more configurations than these, if there is one."""
+        n = len(most)
+        self._stuck = {}
+        placed: list[tuple[int, int]] = []  # nodes and their parents, those that come last first
+        left = (1 << n) - 1
+        waiting = [self._next(left, most)]  # nodes that may be put last, for each number of nodes that are placed
+        met = {left}
+        while left and waiting:
+            node = waiting[-1].pop() if waiting[-1] else None
+            if node is None:
+                waiting.pop()
+                if placed and self._backtracks and len(met) < _MOST_TRIED:
+                    left |= 1 << placed.pop()[0]
+                    continue
+                return None
+            after = left & ~(1 << node)
+            if after in met:
+                continue
+            met.add(after)
+            placed.append((node, self._family(node, left)))
+            left = after
+            waiting.append(self._next(left, most))
+        return [parents for _, parents in sorted(placed)] if not left else None
+
+    def stuck(self) -> dict[int, int]:
+        """Return the nodes that were in the way where the fewest were left, and the configurations that they need."""
+        known = [left for left, nodes in self._stuck.items() if nodes]
+        fewest = min((left.bit_count() for left in known), default=0)
+        found: dict[int, int] = {}
+        for left in known:
+            if left.bit_count() == fewest:
+                for node, needed in self._stuck[left].items():
+                    found[node] = max(needed, found.get(node, 0))
+        return found
+
+    def _family(self, node: int, left: int) -> int:
+        return self._parents[node] | self._pairs[node] & left
+
+    def _next(self, left: int, most: Sequence[float]) -> list[int]:
+        """List the nodes that can come last of some, the one to be tried first last; notes what stands in the way."""
+        fitting: list[int] = []
+        stuck = {}
+        for node in members(left):
+            family = self._family(node, left)
+            if self._children[node] & left or family.bit_count() > self._max_parents:
+                continue
+            needed = self._count(node, family)
+            if family == self._parents[node] and needed <= most[node]:
+                return [node]  # it stands in nobody's way any more, and its parents are what they must be
+            if 0 < needed <= most[node]:
+                fitting.append(node)
+            elif needed:  # where no row has the whole family, no limit helps
+                stuck[node] = needed
+        if not fitting:
+            self._stuck[left] = stuck
+        return fitting if self._backtracks else fitting[:1]
 
 
 def thin_families(dag: DAG, data: Dataset, support: float) -> tuple[ThinFamily, ...]:

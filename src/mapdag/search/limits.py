@@ -16,6 +16,7 @@ from mapdag.families import Criterion
 from mapdag.graphs import DAG
 from mapdag.notices import warn
 from mapdag.objective import limits_of, thin_families
+from mapdag.objective.constraints import broken_rule
 from mapdag.wording import named
 
 if TYPE_CHECKING:
@@ -46,31 +47,43 @@ def criterion_of(objective: Objective, data: Dataset, rules: Rules) -> Criterion
 def supported_start(start: DAG, objective: Objective, data: Dataset, rules: Rules, *, is_given: bool) -> DAG:
     """Leave out the parents of those nodes of a start graph that `Support` does not allow, but for required ones.
 
-    The same for families that no row has whole, where there are gaps. Arcs that may go either way are turned where
-    `Support` allows one direction only; a start graph that has the other one is given up.
+    The same for families that no row has whole, where there are gaps. Arcs that may go either way are turned where one
+    direction only is possible; a start graph that has the other one is given up.
     """
     support = objective.prior.support
     has_pairs = bool((rules.fixed & rules.allowed & rules.allowed.T).any())
-    if start.n_arcs == 0 or not (is_given or has_pairs):
+    if start.n_arcs == 0 or not (is_given or has_pairs) or (support is None and not data.has_gaps):
         return start
-    limits = None if support is None else limits_of(data, support, rules)
+    limits = limits_of(data, support, rules)
+    most = dict(zip(data.names, limits.most, strict=True))
+
+    def unseen(dag: DAG) -> list[tuple[str, tuple[str, ...]]]:
+        return _unseen(dag, data)
 
     def thin(dag: DAG) -> list[tuple[str, tuple[str, ...]]]:
-        if limits is None:
-            return []
-        most = dict(zip(data.names, limits.most, strict=True))
-        families = thin_families(dag, data, support or 0.0)
+        families = () if support is None else thin_families(dag, data, support)
         return [(family.node, family.parents) for family in families if family.configurations > most[family.node]]
 
-    why = f"the start graph spreads rows more thinly than Support({support or 0:g}) allows"
+    told = {
+        unseen: "the start graph has families of which no row has all members",
+        thin: f"the start graph spreads rows more thinly than Support({support or 0:g}) allows",
+    }
     if is_given:
-        empty, found = _unseen(start, data), thin(start)
-        start = _without_parents(start, empty, "the start graph has families of which no row has all members", rules)
-        start = _without_parents(start, found, why, rules)
-    if limits is not None and thin(start):
+        for find, why in told.items():
+            start = _without_parents(start, find(start), why, rules)
+    for find, why in told.items():
+        if not find(start):
+            continue
+        found = DAG.from_parent_masks(data.names, limits.parents, check=False)
+        if broken_rule(found, rules):
+            raise GraphError(
+                "the prior requires arcs between pairs of nodes, but no directions of them were found that leave rows "
+                "with values of a node and all its parents, so that there is nothing to score these families by; "
+                "mapdag.structural_em fills gaps"
+            )
         if is_given:
             warn(f"{why} by arcs that may go the other way: it is left out")
-        return DAG.from_parent_masks(data.names, limits.parents, check=False)
+        return found
     return start
 
 

@@ -70,6 +70,7 @@ def certify(result: Result, **options: Unpack[LearnOptions]) -> Result:
         result,
         log_prior=scored.log_prior,
         log_likelihood=scored.log_likelihood,
+        knowledge=scored.knowledge,
         constraints=scored.constraints,
         certificate=proof.certificate(scored.score).reordered(result.dag.nodes),
     )

@@ -18,7 +18,7 @@ from mapdag.objective.constraints import complete_start, make_rules
 from mapdag.public import public
 from mapdag.scores import PNAL
 from mapdag.search.em.completed import best_completion, completions, drawn_completion, expected_rows
-from mapdag.search.frame.result import Result
+from mapdag.search.frame.result import Result, known_directions
 from mapdag.search.plan import LearnOptions, Plan
 from mapdag.wording import brief, plural
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from mapdag.graphs import DAG
     from mapdag.networks import EM, BayesianNetwork
     from mapdag.objective import Goal, Hyperparameters, Score
+    from mapdag.search.frame.certificate import Certificate
     from mapdag.search.frame.result import Move, Stopped
 
 _EM_STEPS, _EM_TOLERANCE = 10, 1e-4  # of the probabilities of each graph
@@ -95,6 +96,10 @@ class EMResult(Result):
         drawn = getattr(self.data, "drawn", 0)
         how = f"; {plural(drawn, 'gap')} by draws" if drawn else ""
         return f"{super().__str__()}\n{told}{how}"
+
+    def _given_values(self) -> str:
+        values = f"{self.learned.values}, and " if self.learned else ""
+        return f", given {values}the rows as they are completed"
 
 
 @public(LearnOptions)
@@ -342,7 +347,7 @@ class _Run:
                 if self.stopped in _CUT_SHORT:
                     break
             else:  # the last graph that was learned may be the best
-                self._keep(path, self._judged(path))
+                self._keep(path, self._judged(path), bound=None)
         except KeyboardInterrupt:
             if path.best is None or not self.plan.options.catch_interrupt:
                 raise
@@ -358,7 +363,7 @@ class _Run:
         path.families += learned.families
         before = float(here.score)
         path.steps.append(EMStep(before, learned.score, here.known, here.fitted.log_likelihood, learned.dag.n_arcs))
-        self._keep(path, here)
+        self._keep(path, here, bound=learned.certificate)
         graph = frozenset(learned.dag.arcs)
         gained = learned.score > before + (_SLACK * abs(before) if math.isfinite(before) else 0.0)
         if not gained or graph in path.met or not math.isfinite(learned.score):
@@ -382,11 +387,14 @@ class _Run:
         known = float(value) + joint - fitted.network.log_likelihood(rows) + fitted.log_likelihood
         return _Judged(path.dag, objective, learned, fitted, rows, value, known, tuple(path.moves))
 
-    def _keep(self, path: _Path, here: _Judged) -> None:
-        """Remember a graph if it is the best so far by what is known."""
+    def _keep(self, path: _Path, here: _Judged, *, bound: Certificate | None) -> None:
+        """Remember a graph if it is the best so far by what is known; `bound` is about the rows that it completes."""
         assert path.learned is not None
         if path.best is None or here.known > path.best.observed_score:
             judged: dict[str, Any] = {"dag": here.dag, "objective": here.objective, "learned": here.learned}
+            rules = make_rules(self.plan.options.constraints, here.objective.prior, self.data.names)
+            judged["knowledge"] = known_directions(here.dag, rules)
+            judged["certificate"] = bound and replace(bound, score=float(here.score))
             as_found = replace(path.learned, **judged, trace=here.moves, families=path.families)
             path.best = self._result(as_found, here.score, here.fitted.network, here.rows, here.known)
 

@@ -24,7 +24,7 @@ from mapdag.objective import (
     thin_families,
     thin_sentence,
 )
-from mapdag.objective.constraints import Constraints
+from mapdag.objective.constraints import Constraints, make_rules
 from mapdag.tables import Column, Table, Tabular
 from mapdag.wording import named, plural
 
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from mapdag.graphs import CPDAG, DAG
     from mapdag.networks import CPT, BayesianNetwork
     from mapdag.objective import Hyperparameters
+    from mapdag.objective.constraints import Rules
     from mapdag.search.cache import FamilyCache
     from mapdag.search.frame.certificate import Certificate
     from mapdag.search.frame.watch import Watch
@@ -158,10 +159,11 @@ class Result(Drawable, Tabular):
         table, goal = as_dataset(data).select(dag.nodes), parse(objective)
         learned = find_hyperparameters(dag, table, goal) if goal.is_auto else None
         limits = Constraints(**constraints)
-        value = score(dag, table, goal if learned is None else learned.objective, **limits.options)
+        goal = goal if learned is None else learned.objective
+        value = score(dag, table, goal, **limits.options)
         return cls(
             dag=dag,
-            objective=goal if learned is None else learned.objective,
+            objective=goal,
             learned=learned,
             log_prior=value.log_prior,
             log_likelihood=value.log_likelihood,
@@ -170,6 +172,7 @@ class Result(Drawable, Tabular):
             seconds=0.0,
             stopped="given",
             data=table,
+            knowledge=known_directions(dag, make_rules(limits, goal.prior, table.names)),
             constraints=limits,
         )
 
@@ -339,11 +342,10 @@ def make_result(
     dag: DAG, objective: Objective, cache: FamilyCache, watch: Watch, *, families: int, trace: Iterable[Move] = ()
 ) -> Result:
     """Make a result of a graph, its score added up anew from its families."""
-    which, allowed = cache.index(objective), cache.rules(objective).allowed
+    which = cache.index(objective)
     members = [(i, tuple(dag.parent_indices(i))) for i in range(len(dag.nodes))]
     cache.score(members)
     parts = [float(cache.family(*family)[which]) for family in members]
-    index = {name: i for i, name in enumerate(dag.nodes)}
     return Result(
         dag=dag,
         objective=objective,
@@ -354,7 +356,14 @@ def make_result(
         seconds=watch.seconds,
         stopped=watch.stopped,
         data=cache.data,
-        knowledge=tuple((a, b) for a, b in dag.arcs if not allowed[index[b], index[a]]),
+        knowledge=known_directions(dag, cache.rules(objective)),
         device=cache.device,
         constraints=cache.constraints,
     )
+
+
+def known_directions(dag: DAG, rules: Rules) -> tuple[tuple[str, str], ...]:
+    """Return the arcs of a graph that constraints and prior do not allow the other way round."""
+    index = {name: i for i, name in enumerate(dag.nodes)}
+    places = [(index[a], index[b]) for a, b in dag.arcs]
+    return tuple(arc for arc, (i, j) in zip(dag.arcs, places, strict=True) if rules.allowed[i, j] > rules.allowed[j, i])
