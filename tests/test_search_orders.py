@@ -337,6 +337,34 @@ def test_the_best_of_all_graphs_is_found_where_there_are_few_nodes(network, n, o
     )
 
 
+def hard_table(seed):
+    """Twelve to fifteen columns whose dependences no pair of columns shows, or that determine each other, or tied."""
+    rng = np.random.default_rng([31, seed])
+    n_nodes, n_rows, kind = 12 + seed % 4, int(rng.choice([50, 100, 300, 1000])), seed // 4 % 4
+    if kind == 3:
+        half = rng.integers(0, 2, (n_rows // 4, n_nodes))
+        return md.read(np.concatenate([half, 1 - half, half, 1 - half]))
+    cards = rng.integers(2, 5, n_nodes)
+    codes = rng.integers(0, cards, (n_rows, n_nodes))
+    for column in range(3, n_nodes):
+        if rng.random() < 0.6:
+            parents = rng.choice(column, 2 + kind % 2, replace=False)
+            noisy = rng.random(n_rows) < (0.0 if kind == 2 else rng.choice([0.05, 0.2]))
+            codes[:, column] = np.where(noisy, codes[:, column], codes[:, parents].sum(axis=1) % cards[column])
+    return md.Dataset.from_codes(codes, names=[f"X{i}" for i in range(n_nodes)], levels=cards.tolist())
+
+
+HARD_GOALS = "Support(3)+MU(c=1)+BDs(1)", "MU(c=1)+BDs(1)", "BIC", "BDeu(10)", "K2", "qNML", "fNML"
+
+
+@pytest.mark.parametrize("seeds", [range(16), pytest.param(range(16, 400), marks=pytest.mark.slow)], ids=len)
+def test_the_best_of_all_graphs_is_found_up_to_fifteen_nodes(seeds):
+    for seed in seeds:
+        data, goal = hard_table(seed), HARD_GOALS[seed % 7]
+        best = md.learn(data, goal, search="exact").score
+        assert md.learn(data, goal).score == pytest.approx(best, abs=1e-6), (seed, goal)
+
+
 def test_ctrl_c_ends_the_search_of_all_graphs():
     def press(*_args, **_options):
         raise KeyboardInterrupt
