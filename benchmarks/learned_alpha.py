@@ -46,6 +46,9 @@ SIZES = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0)  # rows for each parameter
 FIXED = {f"alpha={alpha}, c={c}": f"Support(3)+MU(c={c})+BDs({alpha})" for c in (1, 2) for alpha in (1, 5, 10)}
 GOALS = {
     "learned": "Support(3)+MU(c=auto)+BDs(alpha=auto)",
+    "learned alpha, c=1": "Support(3)+MU(c=1)+BDs(alpha=auto)",
+    "learned c, alpha=1": "Support(3)+MU(c=auto)+BDs(1)",
+    "learned, BDeu": "Support(3)+MU(c=auto)+BDeu(alpha=auto)",
     **FIXED,
     "BIC": "BIC",
     "Steck": "Support(3)+U+BDeu(alpha_S)",
@@ -53,7 +56,13 @@ GOALS = {
 }
 BASE = "alpha=1, c=1"
 PROFILES = (("child", 2.0), ("alarm", 1.0), ("hailfinder", 0.5))  # samples whose profiles are drawn
-STAGES = (("learned", BASE), tuple(goal for goal in FIXED if goal != BASE), ("BIC",), ("Steck", "cross-validated"))
+STAGES = (
+    ("learned", BASE),
+    ("learned alpha, c=1", "learned c, alpha=1", "learned, BDeu"),
+    tuple(goal for goal in FIXED if goal != BASE),
+    ("BIC",),
+    ("Steck", "cross-validated"),
+)
 ROUNDS, FOLDS = 10, 5
 TEST_ROWS = 10_000
 KEPT = Path(__file__).parent / "results" / "learned_alpha_cases.jsonl"
