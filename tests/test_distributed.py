@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 
 import mapdag as md
-from mapdag.cluster import connect
+from mapdag.cluster import Workers, connect
+from mapdag.cluster import told as told_here
 from mapdag.counts import Request
-from mapdag.distributed import tasks
 from mapdag.distributed.blocks import RemoteEngine
 from mapdag.errors import ClusterError, DataError, ParameterError
 from mapdag.search.orders.sample import draw
@@ -352,23 +352,23 @@ class Killer:
         self.client, self.what, self.left, self.pid = client, what, after, None
 
     def __enter__(self):
-        self.submit = tasks.Crew.submit
+        self.submit = Workers.submit
         killer = self
         pids = workers_of(self.client)
 
-        def submit(crew, what, *arguments, **options):
-            future = killer.submit(crew, what, *arguments, **options)
+        def submit(workers, what, *arguments, **options):
+            future = killer.submit(workers, what, *arguments, **options)
             killer.left -= what == killer.what
             if killer.left == 0 and what == killer.what:
                 killer.pid = pids[0]
                 os.kill(pids[0], signal.SIGKILL)  # now, not in a while: everything may be done by then
             return future
 
-        tasks.Crew.submit = submit
+        Workers.submit = submit
         return self
 
     def __exit__(self, *_):
-        tasks.Crew.submit = self.submit
+        Workers.submit = self.submit
         assert self.pid is not None
         assert self.pid not in workers_of(self.client)
 
@@ -443,9 +443,9 @@ def test_workers_out_of_memory_are_told():
 
     worker = SimpleNamespace(address="tcp://a:1")
     told = r"counting: workers died again and again, the last at tcp://a:1; .* smaller partitions"
-    with pytest.raises(ClusterError, match=told), tasks.told("counting"):
+    with pytest.raises(ClusterError, match=told), told_here("counting"):
         raise KilledWorker("mapdag-count-1", worker, 3)
-    with pytest.raises(ClusterError, match="out of memory"), tasks.told("counting"):
+    with pytest.raises(ClusterError, match="out of memory"), told_here("counting"):
         raise MemoryError
-    with pytest.raises(ClusterError, match="No space left"), tasks.told("counting"):
+    with pytest.raises(ClusterError, match="No space left"), told_here("counting"):
         raise OSError(28, "No space left on device")

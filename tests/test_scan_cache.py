@@ -124,7 +124,7 @@ def test_an_interrupted_second_pass_goes_on_where_it_ended(table, tmp_path, monk
         written.append(path.name)
         write(path, facts, parts)
 
-    monkeypatch.setattr(store, "in_threads", lambda makers: (make() for make in makers))
+    monkeypatch.setattr(store, "in_order", lambda makers, _: (make() for make in makers))
     monkeypatch.setattr(store, "write_sealed", stopped)
     with blocks_of(100, whole=False), pytest.raises(KeyboardInterrupt):
         md.scan(table, cache=tmp_path / "cache")

@@ -160,10 +160,14 @@ def new_ints(size: int) -> Ints:
     return np.empty(size, np.int64)
 
 
+#: What counters of random numbers are moved on by: the golden ratio as 64 bits.
+STEP = np.uint64(0x9E3779B97F4A7C15)
+
+
 @inner
 def mix(word: Any) -> Any:
     """Scramble a word (splitmix64): sums of scrambled words stand for multisets, scrambled counters for randomness."""
-    z = word + np.uint64(0x9E3779B97F4A7C15)
+    z = word + STEP
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))

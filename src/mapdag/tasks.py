@@ -10,9 +10,10 @@ import itertools
 import os
 import threading
 import uuid
-from collections.abc import Generator, Iterator
-from concurrent.futures import CancelledError, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field
 from functools import cache
@@ -30,7 +31,6 @@ T = TypeVar("T")
 R_co = TypeVar("R_co", covariant=True)
 
 _LISTEN = 0.1  # seconds between two looks at Ctrl-C
-_AHEAD = 4  # tasks that a cluster is given for each of its threads
 _LOSSES = 3  # how often what tasks share may be lost with the workers that had it
 _MANY = 10_000  # threads that never are at work at the same time
 
@@ -123,7 +123,7 @@ def run_tasks(
     if cluster is None:
         yield from _in_threads(job, count, divide(threads, min(count, most or count)))
     else:
-        from mapdag.cluster import connect
+        from mapdag.cluster import connect, while_connected
 
         with connect(cluster) as client, while_connected("nothing is left of what was done"):
             yield from _Remote(job, client, what).run(count)
@@ -132,14 +132,50 @@ def run_tasks(
 # In threads ----------------------------------------------------------------------------------------------------------
 
 
+def threads_for(count: int, purpose: str = "mapdag") -> ThreadPoolExecutor:
+    """Return so many threads for one piece of work; close them after it."""
+    return ThreadPoolExecutor(count, thread_name_prefix=purpose)
+
+
 @cache
-def _crew() -> ThreadPoolExecutor:
-    """Threads that live on, since each remembers the terms that it has computed; as many as were ever needed."""
-    return ThreadPoolExecutor(_MANY, thread_name_prefix="mapdag-task")
+def pool(threads: int, purpose: str = "mapdag") -> ThreadPoolExecutor:
+    """Return so many threads, always the same ones for one purpose: those of one do not wait for those of another.
+
+    They live on, since each remembers the terms that it has computed.
+    """
+    return threads_for(threads, purpose)
 
 
 if hasattr(os, "register_at_fork"):  # a process that is forked off has none of them
-    os.register_at_fork(after_in_child=_crew.cache_clear)
+    os.register_at_fork(after_in_child=pool.cache_clear)
+
+
+@contextmanager
+def helped(task: Callable[[], None], threads: int, helpers: int) -> Iterator[None]:
+    """Have some of so many threads do a task, too, which all share by taking turns; they are done at the end."""
+    sent = [pool(threads).submit(task) for _ in range(helpers)]
+    try:
+        yield
+    finally:
+        for each in sent:
+            each.result()
+
+
+def in_order(makers: Iterable[Callable[[], T]], most: int) -> Iterator[T]:
+    """Call functions in at most so many threads, some ahead, and give what they return in order."""
+    threads = min(os.cpu_count() or 1, most)
+    waiting: deque[Future[T]] = deque()
+    with threads_for(threads) as crew:
+        try:
+            for make in makers:
+                waiting.append(crew.submit(make))
+                if len(waiting) > threads:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()
 
 
 @dataclass(frozen=True)
@@ -167,7 +203,7 @@ def _in_threads(job: Job[T], count: int, lanes: tuple[int, ...]) -> Iterator[tup
             found.put(_End())
 
     # In copies of this context, so that warnings know which call they belong to.
-    crew = [_crew().submit(copy_context().run, work, Lane(threads, cancel)) for threads in lanes]
+    crew = [pool(_MANY, "mapdag-task").submit(copy_context().run, work, Lane(threads, cancel)) for threads in lanes]
     try:
         for news in _news(found, len(crew)):
             if not isinstance(news, _End):
@@ -192,19 +228,6 @@ def _news(found: SimpleQueue[Any], ends: int) -> Iterator[Any]:
 
 
 # On a cluster --------------------------------------------------------------------------------------------------------
-
-
-@contextmanager
-def while_connected(left: str) -> Iterator[None]:
-    """Say that the scheduler has gone, where that is what went wrong, and what is left to do."""
-    from asyncio import CancelledError as Abandoned
-
-    try:
-        yield
-    except MapdagError:
-        raise
-    except (OSError, CancelledError, Abandoned) as error:
-        raise ClusterError(f"the scheduler has gone ({type(error).__name__}): {left}") from error
 
 
 @dataclass(frozen=True)
@@ -239,11 +262,12 @@ class _Remote(Generic[T]):
     """
 
     def __init__(self, job: Job[T], client: Client, what: str) -> None:
+        from mapdag.cluster import InFlight
+
         self._job, self._client, self._what = job, client, what
         self._name = f"{what}-{uuid.uuid4().hex}"
         self._attempts = itertools.count()
-        self._running: dict[Any, int] = {}
-        self._ended: SimpleQueue[Any] = SimpleQueue()
+        self._window = InFlight[int](client)
         self._losses = 0
         self._shared: Any = None
 
@@ -253,7 +277,7 @@ class _Remote(Generic[T]):
         try:
             self._share()
             while self._fill(numbers):
-                ended = {self._running.pop(future): future for future in self._wait()}
+                ended = dict(self._wait())
                 # Those that failed, or were lost just now, come back as None.
                 told: dict[int, _Told[T] | None] = self._client.gather(ended, errors="skip")
                 for number, each in told.items():
@@ -265,26 +289,19 @@ class _Remote(Generic[T]):
                         self._share_again(number)
                         self._submit(number)
         finally:
-            if self._client.status == "running":
-                self._client.cancel(list(self._running))
-            self._running.clear()
+            self._window.cancel()
             self._shared = None
 
     def _fill(self, numbers: Iterator[int]) -> bool:
         """Submit what there is room for; tells whether anything is under way."""
-        room = _AHEAD * max(sum(self._client.nthreads().values()), 1)
-        for number in itertools.islice(numbers, max(room - len(self._running), 0)):
+        for number in itertools.islice(numbers, max(self._window.room, 0)):
             self._submit(number)
-        return bool(self._running)
+        return bool(self._window)
 
-    def _wait(self) -> list[Any]:
+    def _wait(self) -> list[tuple[int, Any]]:
         """Wait for tasks to end, in one way or another; in steps, so that Ctrl-C is heard everywhere."""
-        ended: list[Any] = []
-        while not ended:
-            with suppress(Empty):
-                ended.append(self._ended.get(timeout=_LISTEN))
-            while not self._ended.empty():
-                ended.append(self._ended.get())
+        while not (ended := self._window.ended(_LISTEN)):
+            pass
         return ended
 
     def _share(self) -> None:
@@ -304,8 +321,7 @@ class _Remote(Generic[T]):
     def _submit(self, number: int) -> None:
         key = f"{self._name}-{number}-{next(self._attempts)}"
         future = self._client.submit(_do, self._shared, number, key=key, pure=False)
-        self._running[future] = number
-        future.add_done_callback(self._ended.put)
+        self._window.add(future, number)
 
     def _result(self, told: _Told[T]) -> T:
         """Return the result, once its warnings are said."""

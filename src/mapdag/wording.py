@@ -36,19 +36,28 @@ def duration(seconds: float) -> str:
     return f"{int(seconds) // 3600} h {int(seconds) % 3600 // 60:02} min"
 
 
-def columns(rows: Sequence[Sequence[str]], *, right: tuple[int, ...] = ()) -> str:
+def columns(rows: Sequence[Sequence[str]], *, right: Container[int] = ()) -> str:
     """Align cells in columns; those in `right` to the right.
 
     >>> print(columns([["node", "rows"], ["A", "5"]], right=(1,)))
     node  rows
     A        5
     """
+    return "\n".join("  ".join(row).rstrip() for row in aligned(rows, right=right))
+
+
+def aligned(rows: Sequence[Sequence[str]], *, right: Container[int] = ()) -> list[tuple[str, ...]]:
+    """Fill the cells of each column up to the same width; those in `right` on the left.
+
+    >>> aligned([["node", "rows"], ["A", "5"]], right=(1,))
+    [('node', 'rows'), ('A   ', '   5')]
+    """
     padded = []
     for i, texts in enumerate(zip(*rows, strict=True)):
         width = max(map(cells, texts))
         gaps = [" " * (width - cells(text)) for text in texts]
         padded.append([gap + text if i in right else text + gap for gap, text in zip(gaps, texts, strict=True)])
-    return "\n".join("  ".join(row).rstrip() for row in zip(*padded, strict=True))
+    return list(zip(*padded, strict=True))
 
 
 def near(name: object, known: Iterable[str], most: int = 1, likeness: float = 0.6) -> list[str]:
@@ -62,6 +71,15 @@ def near(name: object, known: Iterable[str], most: int = 1, likeness: float = 0.
     if not isinstance(name, str) or len(name) > _LONG:
         return []
     return get_close_matches(name, [each for each in islice(known, _MANY) if len(each) <= _LONG], most, likeness)
+
+
+def did_you_mean(guesses: Sequence[str], before: str = "; ") -> str:
+    """Ask for the names that may have been meant, as the end of a message; nothing if there are none.
+
+    >>> did_you_mean(["asia", "alarm"]), did_you_mean([])
+    ("; did you mean 'asia' or 'alarm'?", '')
+    """
+    return f"{before}did you mean {' or '.join(map(repr, guesses))}?" if guesses else ""
 
 
 def shortened(text: str, longest: int) -> str:

@@ -31,7 +31,7 @@ from mapdag.cli.options import (
 from mapdag.cli.outputs import check_out, check_page, command_line, metrics_json, print_json, write_drawable
 from mapdag.errors import MapdagError
 from mapdag.progress import bar
-from mapdag.wording import plural
+from mapdag.wording import aligned, plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -328,9 +328,8 @@ def _describe(result: Result, strengths: Bootstrap | None) -> str:
     if strengths is not None:
         known = strengths.strength
         index = {name: i for i, name in enumerate(strengths.nodes)}
-        width = max(map(len, arcs), default=0)
-        found = [float(known[index[a], index[b]]) for a, b in result.dag.arcs]
-        arcs = [f"{arc:{width}}  {strength:.3f}" for arc, strength in zip(arcs, found, strict=True)]
+        found = [f"{known[index[a], index[b]]:.3f}" for a, b in result.dag.arcs]
+        arcs = ["  ".join(row) for row in aligned(list(zip(arcs, found, strict=True)))]
         arcs.append(f"strengths from {plural(strengths.replicates, 'resample')}, threshold {strengths.threshold:.3f}")
     return "\n".join([str(result), *arcs])
 

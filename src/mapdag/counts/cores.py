@@ -15,8 +15,8 @@ import numpy as np
 from mapdag.checks import is_one_of
 from mapdag.counts.engine import Engine, Request
 from mapdag.counts.table import Counted, CountTable, TableBatch, merge_counts
-from mapdag.counts.threads import helped
 from mapdag.errors import ParameterError
+from mapdag.tasks import helped
 from mapdag.wording import brief
 
 if TYPE_CHECKING:

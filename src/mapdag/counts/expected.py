@@ -17,8 +17,8 @@ import numpy as np
 
 from mapdag.counts.engine import Engine, Request
 from mapdag.counts.table import Counted, CountTable, TableBatch, declared
-from mapdag.counts.threads import pool
 from mapdag.errors import CapacityError
+from mapdag.tasks import pool
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

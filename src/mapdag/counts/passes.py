@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
 from mapdag.counts.cores import Rows
 from mapdag.data.labels import code_dtype
+from mapdag.tasks import threads_for
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -96,7 +96,7 @@ def count_blocks(blocks: Blocks, turn: Turn, cards: Ints, widths: Ints | None = 
     threads = min(threads, len(blocks))
     if threads < 2:
         return work()
-    with ThreadPoolExecutor(threads, thread_name_prefix="mapdag") as pool:
+    with threads_for(threads) as pool:
         try:
             return add_parts([each.result() for each in [pool.submit(work) for _ in range(threads)]])
         except BaseException:  # Ctrl-C, too: no block more

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from mapdag.errors import DataError, MapdagWarning, Setting
-from mapdag.wording import named, near, shortened
+from mapdag.wording import did_you_mean, named, near, shortened
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -69,7 +69,7 @@ def unknown_names(unknown: Sequence[str], known: Sequence[str], what: str) -> Da
         close = near(name, known, 3)
         folded = [other for other in known if other.casefold().strip() == name.casefold().strip()]
         guesses = list(dict.fromkeys(folded + close))
-        parts.append(f"{name!r}" + (f" (did you mean {' or '.join(map(repr, guesses))}?)" if guesses else ""))
+        parts.append(f"{name!r}" + (f"{did_you_mean(guesses, ' (')})" if guesses else ""))
     more = f" and {len(unknown) - _SHOWN_COLUMNS:,} more" if len(unknown) > _SHOWN_COLUMNS else ""
     return DataError(f"{what}: no column {', '.join(parts)}{more}; the columns are {listed(known)}")
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from mapdag.cluster import LOG, Workers
 from mapdag.counts.summed import SummedEngine
 from mapdag.distributed.counting import add_totals, add_up, codes_of, count_rows, total_of, widened
-from mapdag.distributed.tasks import LOG, Crew
 from mapdag.errors import DataError
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class RemoteBlocks:
 
     Attributes
     ----------
-    crew : Crew
+    workers : Workers
     partitions : sequence of Future
         Of `PackedRows`.
     every : tuple of tuples of int
@@ -37,7 +37,7 @@ class RemoteBlocks:
         The different codes of each column there: its levels, and one more where it has gaps.
     """
 
-    crew: Crew
+    workers: Workers
     partitions: Sequence[Future]
     every: tuple[tuple[int, ...], ...]
     columns: tuple[int, ...]
@@ -61,8 +61,8 @@ class RemoteBlocks:
         wanted = self.columns if columns is None else [self.columns[column] for column in columns]
         for partition, sizes in zip(self.partitions, self.every, strict=True):
             if number < len(sizes):
-                task = self.crew.submit("fetch", codes_of, partition, number)
-                found: NDArray[Any] = self.crew.results([task], "fetching rows")[0]
+                task = self.workers.submit("fetch", codes_of, partition, number)
+                found: NDArray[Any] = self.workers.results([task], "fetching rows")[0]
                 return found[list(wanted)]
             number -= len(sizes)
         raise IndexError(number)
@@ -74,21 +74,21 @@ class RemoteBlocks:
     def total(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Sum of a function of the codes of each block, which the workers call."""
         tasks = [
-            self.crew.submit("total", total_of, mine, self.columns, function, arguments, near=where)
+            self.workers.submit("total", total_of, mine, self.columns, function, arguments, near=where)
             for where, mine in self.groups()
         ]
-        return self.crew.sum(tasks, add_totals, "adding up")
+        return self.workers.sum(tasks, add_totals, "adding up")
 
     def count(self, turn: Turn) -> Parts:
         """Count what one pass is for, where the rows are."""
         stored = turn.renamed(self.columns)
-        tasks = [self.crew.submit("count", count_rows, mine, stored, near=where) for where, mine in self.groups()]
-        return widened(self.crew.sum(tasks, add_up, "counting"))
+        tasks = [self.workers.submit("count", count_rows, mine, stored, near=where) for where, mine in self.groups()]
+        return widened(self.workers.sum(tasks, add_up, "counting"))
 
     def groups(self) -> Iterator[tuple[list[str], list[Future]]]:
         """Give the partitions in as many groups as the cluster has threads, those of a worker together, and where."""
-        self.crew.check()
-        client = self.crew.client
+        self.workers.check()
+        client = self.workers.client
         threads, holders = client.nthreads(), client.who_has(list(self.partitions))
         at: dict[str, list[Future]] = {}
         for partition, sizes in zip(self.partitions, self.every, strict=True):

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mapdag.cluster import connect
+from mapdag.cluster import LOG, Workers, connect
 from mapdag.data.packed import ScannedDataset
 from mapdag.data.packed.sources import find_files
 from mapdag.distributed.blocks import RemoteBlocks
@@ -22,7 +22,6 @@ from mapdag.distributed.packing import (
     sizes_of,
     summaries_of,
 )
-from mapdag.distributed.tasks import LOG, Crew
 from mapdag.errors import ClusterError, DataError, MapdagError, ParameterError
 
 if TYPE_CHECKING:
@@ -39,25 +38,25 @@ def read_dask(frame: Any, options: Mapping[str, Any]) -> ScannedDataset:
         called = [f"partition {i} of {frame.npartitions}" for i in range(frame.npartitions)]
         if not names:
             raise DataError("the Dask DataFrame has no columns")
-        crew = Crew(client)
+        workers = Workers(client)
         delayed = frame.to_delayed()
-        makers = [partial(_frame_task, crew, each, names, name) for each, name in zip(delayed, called, strict=True)]
+        makers = [partial(_frame_task, workers, each, names, name) for each, name in zip(delayed, called, strict=True)]
 
         def entries(found: Sequence[Sequence[Summary]]) -> Entries:
             return FrameEntries(names, [summary for pieces in found for summary in pieces], called)
 
-        return _read(crew, makers, called, entries, options)
+        return _read(workers, makers, called, entries, options)
 
 
 def scan_on(cluster: Any, source: Any, options: Mapping[str, Any]) -> ScannedDataset:
     """Read files on the workers of a cluster, with the options of `scan`; all of them must see the files."""
     _refuse(options, "files on a cluster")
     with connect(cluster) as client:
-        crew, paths = Crew(client), find_files(source)
+        workers, paths = Workers(client), find_files(source)
         given = dict(options)
         how = given.pop("separator", None), given.pop("encoding", None)
-        makers = [partial(crew.submit, "read", read_file, Path(path).resolve(), *how) for path in paths]
-        return _read(crew, makers, [str(path) for path in paths], FileEntries, given)
+        makers = [partial(workers.submit, "read", read_file, Path(path).resolve(), *how) for path in paths]
+        return _read(workers, makers, [str(path) for path in paths], FileEntries, given)
 
 
 def _refuse(options: Mapping[str, Any], what: str) -> None:
@@ -79,22 +78,22 @@ def _current_client() -> Client:
         ) from None
 
 
-def _frame_task(crew: Crew, delayed: Any, names: Sequence[str], called: str) -> Future:
-    frame = crew.client.compute(delayed)
-    return crew.submit("read", read_frame, frame, names, called)
+def _frame_task(workers: Workers, delayed: Any, names: Sequence[str], called: str) -> Future:
+    frame = workers.client.compute(delayed)
+    return workers.submit("read", read_frame, frame, names, called)
 
 
 def _read(
-    crew: Crew,
+    workers: Workers,
     makers: Sequence[Callable[[], Future]],
     called: Sequence[str],
     entries: Callable[[Sequence[Sequence[Summary]]], Entries],
     options: Mapping[str, Any],
 ) -> ScannedDataset:
     """Read partitions, agree on levels, pack."""
-    pieces = list(crew.ahead(makers))
-    told = [crew.submit("summary", summaries_of, each) for each in pieces]
-    summaries: list[list[Summary]] = _named(crew, told, called)
+    pieces = list(workers.ahead(makers))
+    told = [workers.submit("summary", summaries_of, each) for each in pieces]
+    summaries: list[list[Summary]] = _named(workers, told, called)
     if not any(summary.n_rows for mine in summaries for summary in mine):
         raise DataError("the table has no rows")
     some = [i for i, mine in enumerate(summaries) if mine]  # files without rows have nothing to say
@@ -104,22 +103,22 @@ def _read(
 
     def left(gone: Sequence[Any]) -> list[Any]:
         mine = _split(gone, ends)
-        tasks = [crew.submit("recount", left_of, each, some) for each, some in zip(pieces, mine, strict=True)]
-        return [counts for found in _named(crew, tasks, called) for counts in found]
+        tasks = [workers.submit("recount", left_of, each, some) for each, some in zip(pieces, mine, strict=True)]
+        return [counts for found in _named(workers, tasks, called) for counts in found]
 
     def positions() -> list[Any]:
-        tasks = [crew.submit("rows", positions_of, each) for each in pieces]
-        return [found for some in _named(crew, tasks, called) for found in some]
+        tasks = [workers.submit("rows", positions_of, each) for each in pieces]
+        return [found for some in _named(workers, tasks, called) for found in some]
 
     meaning = find_meaning(table, options, left, positions)
     orders: list[Sequence[Order]] = _split(meaning.orders, ends)
     packed = [
-        crew.submit("pack", pack_pieces, each, mine, name)
+        workers.submit("pack", pack_pieces, each, mine, name)
         for each, mine, name in zip(pieces, orders, called, strict=True)
     ]
-    sizes = _named(crew, [crew.submit("sizes", sizes_of, each) for each in packed], called)
+    sizes = _named(workers, [workers.submit("sizes", sizes_of, each) for each in packed], called)
     columns = tuple(range(len(meaning.names)))
-    blocks = RemoteBlocks(crew, packed, tuple(map(tuple, sizes)), columns, meaning.widths)
+    blocks = RemoteBlocks(workers, packed, tuple(map(tuple, sizes)), columns, meaning.widths)
     LOG.info("%d rows in %d partitions are packed", sum(blocks.sizes), len(packed))
     return ScannedDataset(meaning.names, meaning.levels, blocks, meaning.codings)
 
@@ -133,10 +132,10 @@ def _split(values: Sequence[Any], sizes: Sequence[int]) -> list[Sequence[Any]]:
     return found
 
 
-def _named(crew: Crew, tasks: Sequence[Future], called: Sequence[str]) -> list[Any]:
+def _named(workers: Workers, tasks: Sequence[Future], called: Sequence[str]) -> list[Any]:
     """Wait for a task for each partition; an error names the partition, unless it does so already."""
     try:
-        return crew.results(tasks, "reading the table")
+        return workers.results(tasks, "reading the table")
     except Exception as error:
         name = next((name for name, task in zip(called, tasks, strict=True) if task.status == "error"), "a partition")
         if isinstance(error, ClusterError) and not isinstance(error.__cause__, OSError):

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from typing import Any
 
 from mapdag.errors import MapdagError
-from mapdag.tasks import available_cores
+from mapdag.tasks import available_cores, threads_for
 
 
 class Busy(MapdagError):  # noqa: N818 - what it is
@@ -66,8 +66,8 @@ class Desk:
         self._jobs: list[Job] = []
         self._lock = threading.Lock()
         cores = available_cores()
-        self._front = ThreadPoolExecutor(max(4, cores), thread_name_prefix="explore")
-        self._behind = ThreadPoolExecutor(max(2, cores // 2), thread_name_prefix="explore-behind")
+        self._front = threads_for(max(4, cores), "explore")
+        self._behind = threads_for(max(2, cores // 2), "explore-behind")
         self._closed = False
 
     @property

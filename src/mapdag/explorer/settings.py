@@ -13,7 +13,7 @@ from mapdag.errors import ParameterError
 from mapdag.priors import CS, MU, VSP, MaxParents, Support, U
 from mapdag.scores import AIC, BDJ, BIC, K2, PNAL, BDeu, BDs, eBIC, fNML, qNML
 from mapdag.search.plan import SEARCHES, Plan
-from mapdag.wording import near
+from mapdag.wording import did_you_mean, near
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -97,7 +97,7 @@ class Settings:
         known = {each.name for each in fields(cls)}
         for name in given:
             if name not in known:
-                raise ParameterError(f"settings have no {name!r}{_guess(str(name), known)}")
+                raise ParameterError(f"settings have no {name!r}{did_you_mean(near(str(name), known))}")
         found = {**asdict(cls()), **given}
         return cls(
             likelihood=_choice("likelihood", found["likelihood"], LIKELIHOODS),
@@ -288,8 +288,3 @@ def _elicited(given: Any) -> tuple[tuple[str, str, float], ...]:
 def _short(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:77]}..."
-
-
-def _guess(name: str, known: Any) -> str:
-    close = near(name, known)
-    return f"; did you mean {close[0]!r}?" if close else ""

@@ -15,9 +15,9 @@ from mapdag.counts import Backend, Counter, Engine, Request, make_engine
 from mapdag.counts.device.engine import DeviceEngine
 from mapdag.counts.device.plan import families_of
 from mapdag.counts.table import join_batches
-from mapdag.counts.threads import pool
 from mapdag.data.gaps import refuse_gaps
 from mapdag.errors import DataError, Function, ParameterError, Setting
+from mapdag.tasks import pool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from mapdag.errors import CapacityError, GraphError
 from mapdag.graphs.masks import mask_of, members
-from mapdag.wording import brief, near
+from mapdag.wording import brief, did_you_mean, near
 
 T = TypeVar("T")
 
@@ -136,10 +136,7 @@ class NodeIndex:
 
     def _hint(self, name: object) -> str:
         """Return what to append to "unknown node": near misses, or the first few names."""
-        guesses = near(name, self.names, 3)
-        if guesses:
-            return f"; did you mean {' or '.join(map(repr, guesses))}?"
-        return f"; the nodes are {listed(self.names)}"
+        return did_you_mean(near(name, self.names, 3)) or f"; the nodes are {listed(self.names)}"
 
 
 def _check_name(name: object, number: int) -> None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -21,7 +20,7 @@ from mapdag.data.labels import Codes, code_dtype
 from mapdag.errors import CapacityError, ParameterError
 from mapdag.kernels import entry
 from mapdag.networks.cpts import Floats, refuse_undefined
-from mapdag.tasks import divide
+from mapdag.tasks import divide, threads_for
 from mapdag.wording import brief
 
 if TYPE_CHECKING:
@@ -149,7 +148,7 @@ def _draw(network: BayesianNetwork, flat: FlatNetwork, key: NDArray[np.uint32], 
     if len(pieces) == 1:
         work(pieces[0])
     elif pieces:
-        with ThreadPoolExecutor(len(divide(None, len(pieces)))) as pool:
+        with threads_for(len(divide(None, len(pieces)))) as pool:
             list(pool.map(work, pieces))
     # The codes are right by construction.
     return Dataset._trusted(network.nodes, network.levels, codes, None, network.codings)  # noqa: SLF001

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from mapdag.counts.threads import pool
 from mapdag.data.labels import code_dtype
 from mapdag.networks.cpts import refuse_undefined
 from mapdag.networks.elimination import run
@@ -20,7 +19,7 @@ from mapdag.networks.expectation import expected_counts, groups_of
 from mapdag.networks.factors import Families
 from mapdag.networks.inputs import matched_codes
 from mapdag.networks.propagation import decide, first_best
-from mapdag.tasks import available_cores
+from mapdag.tasks import available_cores, pool
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from mapdag.counts.expected import Posterior
-from mapdag.counts.threads import pool
 from mapdag.kernels import Floats, Ints, entry, inner, mix, new_ints, no_ints
 from mapdag.networks.buckets import arrange, collect, decide
 from mapdag.networks.completion import (
@@ -29,7 +28,7 @@ from mapdag.networks.completion import (
     weigh,
 )
 from mapdag.networks.gaps import fill
-from mapdag.tasks import available_cores
+from mapdag.tasks import available_cores, pool
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

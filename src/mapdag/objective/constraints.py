@@ -12,7 +12,7 @@ from mapdag.checks import check_whole
 from mapdag.errors import GraphError, ParameterError
 from mapdag.graphs import DAG
 from mapdag.graphs.masks import mask_of, members
-from mapdag.wording import brief, near
+from mapdag.wording import brief, did_you_mean, near
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -207,8 +207,7 @@ def place_of(arc: tuple[str, str], index: Mapping[str, int], what: str = "") -> 
     told = f"the {what} arc {arc[0]} -> {arc[1]}" if what else f"the arc {arc[0]} -> {arc[1]}"
     for name in arc:
         if name not in index:
-            close = near(name, index)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
+            hint = did_you_mean(near(name, index))
             raise GraphError(f"{told} speaks of {name!r}, which is not a column{hint}")
     if arc[0] == arc[1]:
         raise GraphError(f"{told} is a loop")
@@ -221,8 +220,7 @@ def _against_time(tiers: Sequence[Sequence[str]], index: dict[str, int]) -> Iter
     for tier, names in enumerate(tiers):
         for name in names:
             if name not in index:
-                close = near(name, index)
-                hint = f"; did you mean {close[0]!r}?" if close else ""
+                hint = did_you_mean(near(name, index))
                 raise GraphError(f"tier {tier + 1} has {name!r}, which is not a column{hint}")
             if name in seen:
                 raise GraphError(f"{name!r} is in tiers {seen[name] + 1} and {tier + 1}")

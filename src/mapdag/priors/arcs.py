@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from mapdag.errors import GraphError, ParameterError
-from mapdag.wording import near
+from mapdag.wording import did_you_mean, near
 
 #: Text ``A->B``, or a pair of names where the text would be ambiguous.
 ArcKey: TypeAlias = "str | tuple[str, str]"
@@ -39,8 +39,7 @@ def find_arc(key: ArcKey, index: Mapping[str, int]) -> tuple[int, int]:
     names = [piece.strip() for piece in key.split("->")] if isinstance(key, str) else list(key)
     for name in names:
         if name not in index:
-            close = near(name, index)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
+            hint = did_you_mean(near(name, index))
             raise GraphError(f"the prior speaks of {name!r}, which is not a node{hint}")
     raise GraphError(f"the prior's {key!r} is not an arc: write 'A->B'")
 

@@ -10,7 +10,7 @@ from mapdag.errors import ParameterError
 from mapdag.io.bif_reader import read_bif
 from mapdag.io.files import decode
 from mapdag.reference.catalogue import DATA, catalogue
-from mapdag.wording import brief, near
+from mapdag.wording import brief, did_you_mean, near
 
 if TYPE_CHECKING:
     from mapdag.networks import BayesianNetwork
@@ -35,9 +35,8 @@ def network(name: str) -> BayesianNetwork:
     names = [entry.name for entry in catalogue()]
     wanted = name.lower().strip() if isinstance(name, str) else name
     if not is_one_of(wanted, names):
-        guesses = near(wanted, names, 3)
-        hint = f"did you mean {' or '.join(map(repr, guesses))}?" if guesses else f"there are {', '.join(names)}"
-        raise ParameterError(f"there is no network {brief(name)}; {hint}")
+        hint = did_you_mean(near(wanted, names, 3)) or f"; there are {', '.join(names)}"
+        raise ParameterError(f"there is no network {brief(name)}{hint}")
     return _load(wanted)
 
 

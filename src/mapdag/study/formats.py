@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from mapdag.errors import ParameterError
+from mapdag.wording import aligned, cells
 
 Format = Literal["text", "markdown", "latex", "csv"]
 SUFFIXES: dict[Format, str] = {"text": ".txt", "markdown": ".md", "latex": ".tex", "csv": ".csv"}
@@ -42,15 +43,12 @@ def lay_out(rows: Sequence[Sequence[str]], form: Format, *, left: Iterable[int] 
         head, *body = [" & ".join(row) + r" \\" for row in rows]
         lines = [rf"\begin{{tabular}}{{{spec}}}", r"\hline", head, r"\hline", *body, r"\hline", r"\end{tabular}"]
         return "\n".join(lines) + "\n"
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    cells = [
-        [each.ljust(w) if i in lefts else each.rjust(w) for i, (each, w) in enumerate(zip(row, widths, strict=True))]
-        for row in rows
-    ]
+    written = aligned(rows, right=set(range(len(rows[0]))) - lefts)
     if form == "text":
-        return "\n".join("  ".join(row).rstrip() for row in cells) + "\n"
+        return "\n".join("  ".join(row).rstrip() for row in written) + "\n"
+    widths = [cells(text) for text in written[0]]
     rule = ["-" * max(w, 3) if i in lefts else "-" * max(w - 1, 2) + ":" for i, w in enumerate(widths)]
-    return "\n".join("| " + " | ".join(row) + " |" for row in (cells[0], rule, *cells[1:])) + "\n"
+    return "\n".join("| " + " | ".join(row) + " |" for row in (written[0], rule, *written[1:])) + "\n"
 
 
 def escape(text: str, form: Format) -> str:

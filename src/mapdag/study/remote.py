@@ -7,11 +7,10 @@ import time
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
+from mapdag.cluster import InFlight, while_connected
 from mapdag.study.executors import Event, events_of
-from mapdag.tasks import while_connected
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 
 _LOOK = 0.2  # seconds between two looks at whether to stop
 _ASK = 1.0  # seconds between two questions of a worker whether to stop
-_AHEAD = 2  # tasks that a cluster is given for each of its threads
 
 
 class Remote:
@@ -39,10 +37,7 @@ class Remote:
     def __init__(self, client: Client, *, grace: float = 10.0) -> None:
         self._client = client
         self._grace = grace
-        self.workers = self._threads()
-
-    def _threads(self) -> int:
-        return max(sum(self._client.nthreads().values()), 1)
+        self.workers = max(sum(client.nthreads().values()), 1)
 
     def run(self, tasks: Sequence[Task], stop: Callable[[], bool]) -> Iterator[Event]:
         """Do the tasks; one that cannot be done does not end the others."""
@@ -55,7 +50,7 @@ class Remote:
         name = f"study-{uuid.uuid4().hex}"
         keys = (f"{name}-{i}" for i in itertools.count())
         stopped = Flag(name, client=self._client)
-        waiting, running, ended = deque(tasks), dict[Any, "Task"](), SimpleQueue[Any]()
+        waiting, running = deque(tasks), InFlight["Task"](self._client)
         deadline = float("inf")
         try:
             while waiting or running:
@@ -63,21 +58,15 @@ class Remote:
                     stopped.set()
                     waiting.clear()
                     deadline = time.monotonic() + self._grace
-                while waiting and len(running) < _AHEAD * self._threads():
+                while waiting and running.room > 0:
                     task = waiting.popleft()
-                    future = self._client.submit(_do, task, name, key=next(keys), pure=False)
-                    running[future] = task
-                    future.add_done_callback(ended.put)
+                    running.add(self._client.submit(_do, task, name, key=next(keys), pure=False), task)
                 if time.monotonic() > deadline:
                     return
-                try:
-                    future = ended.get(timeout=_LOOK)
-                except Empty:
-                    continue
-                yield self._event(running.pop(future), future)
+                for task, future in running.ended(_LOOK):
+                    yield self._event(task, future)
         finally:
-            if self._client.status == "running":
-                self._client.cancel(list(running))
+            running.cancel()
 
     def _event(self, task: Task, future: Any) -> Event:
         if future.status == "error":

@@ -18,7 +18,7 @@ from mapdag.vocabulary.peers import (
     SCORES,
     SEARCHES,
 )
-from mapdag.wording import near
+from mapdag.wording import did_you_mean, near
 
 _OF_OBJECTIVE = ("objective", "alpha", "prior", "beta", "k")  # what peers give apart, and an objective says at once
 _MOST = 10  # items of a list that is written out
@@ -59,7 +59,7 @@ def name_hint(name: str, names: Iterable[str]) -> str:
         return ""
     if name in NAMES:
         return f"; here it is {NAMES[name]}"
-    return _near(name, names)
+    return did_you_mean(near(name, names, 1, _NEAR))
 
 
 def score_hint(name: Any) -> str:
@@ -181,11 +181,6 @@ def _pairs(value: Any) -> list[tuple[str, str]] | None:
     except (TypeError, ValueError):
         return None
     return pairs if len(pairs) <= _MOST and all(isinstance(end, str) for pair in pairs for end in pair) else None
-
-
-def _near(name: str, names: Iterable[str]) -> str:
-    guesses = near(name, names, 1, _NEAR)
-    return f"; did you mean {guesses[0]!r}?" if guesses else ""
 
 
 def _called(value: Any) -> str:

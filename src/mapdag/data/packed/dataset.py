@@ -13,10 +13,11 @@ from mapdag.data.codings import TEXT, Sealed, kept_codings
 from mapdag.data.columns import Column
 from mapdag.data.dataset import Dataset
 from mapdag.data.labels import check_names, code_dtype
-from mapdag.data.packed.packing import in_threads
+from mapdag.data.packed.packing import READING_THREADS
 from mapdag.data.problems import unknown_names
 from mapdag.data.source import Source
 from mapdag.errors import DataError, ParameterError, Setting
+from mapdag.tasks import in_order
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -256,7 +257,7 @@ class ScannedDataset(Dataset):
         if total is not None:
             return total(function, *arguments)
         makers = (partial(_called, function, self.blocks, number, arguments) for number in range(len(self.blocks)))
-        return reduce(add, in_threads(makers))
+        return reduce(add, in_order(makers, READING_THREADS))
 
     def select(self, names: Iterable[str]) -> ScannedDataset:
         """Return some of the columns, in the order given; their rows stay where they are."""

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections import deque
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from mapdag.data.content import shown
 from mapdag.data.packed.blocks import BLOCK_ROWS, StoredBlock
@@ -18,13 +16,13 @@ from mapdag.data.packed.sealed import Broken, read_sealed, write_sealed
 from mapdag.data.packed.streams import NotInEncoding
 from mapdag.data.problems import NoRows
 from mapdag.errors import DataError
+from mapdag.tasks import in_order
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable
 
     import polars as pl
 
-T = TypeVar("T")
 Tell: TypeAlias = "Callable[[float], None]"
 
 #: Of the files that are written; what another version wrote is made anew.
@@ -32,7 +30,7 @@ VERSION = 1
 
 _BEGUN, _WHOLE = "begun", "whole"
 _WORST = ("cells", "text", "integers", "typed")  # ways of reading, the worst first
-_MOST_THREADS = 4  # polars has threads of its own, and every block takes memory
+READING_THREADS = 4  # polars has threads of its own, and every block takes memory
 
 
 @dataclass(frozen=True)
@@ -143,7 +141,7 @@ def _begin(folder: Path, facts: dict[str, Any]) -> None:
 def _pack(reader: Reader, folder: Path, tell: Tell) -> dict[str, Any]:
     """Write all blocks that are not there yet."""
     sizes, ways, last = _done(folder)
-    for block in in_threads(reader.blocks(last)):
+    for block in in_order(reader.blocks(last), READING_THREADS):
         if block.n_rows:
             block.write(_block_path(folder, len(sizes)))
             sizes.append(block.n_rows)
@@ -167,20 +165,3 @@ def _done(folder: Path) -> tuple[list[int], set[str], dict[str, Any] | None]:
         sizes.append(block.n_rows)
         last = block.facts
         ways.add(block.facts["way"])
-
-
-def in_threads(makers: Iterable[Callable[[], T]]) -> Iterator[T]:
-    """Call functions in threads, some ahead, and give what they return in order."""
-    threads = min(os.cpu_count() or 1, _MOST_THREADS)
-    waiting: deque[Future[T]] = deque()
-    with ThreadPoolExecutor(threads) as pool:
-        try:
-            for make in makers:
-                waiting.append(pool.submit(make))
-                if len(waiting) > threads:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
-        finally:
-            for future in waiting:
-                future.cancel()

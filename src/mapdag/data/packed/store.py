@@ -15,10 +15,11 @@ from mapdag.data.dataset import Dataset
 from mapdag.data.labels import code_dtype
 from mapdag.data.packed.blocks import BLOCK_ROWS
 from mapdag.data.packed.folders import key_of, locked
-from mapdag.data.packed.packing import VERSION, in_threads
+from mapdag.data.packed.packing import READING_THREADS, VERSION
 from mapdag.data.packed.planes import pack, plane_bytes, planes_of, unpack
 from mapdag.data.packed.sealed import Broken, read_sealed, write_sealed
 from mapdag.errors import DataError
+from mapdag.tasks import in_order
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -181,4 +182,4 @@ def _write(encoders: Sequence[Callable[[], NDArray[Any]]], folder: Path, widths:
             write_sealed(path, {"rows": codes.shape[1]}, planes)
             return int(codes.shape[1])
 
-    return list(in_threads(partial(size_of, number) for number in range(len(encoders))))
+    return list(in_order((partial(size_of, number) for number in range(len(encoders))), READING_THREADS))

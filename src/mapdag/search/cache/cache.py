@@ -9,12 +9,12 @@ import numpy as np
 
 from mapdag.contracts import is_same
 from mapdag.counts import Request
-from mapdag.counts.threads import helped
 from mapdag.families import Criterion, FamilyScores
 from mapdag.families.scores import WORTH_A_THREAD
 from mapdag.objective.constraints import Constraints, make_rules
 from mapdag.search.cache.gate import Gate
 from mapdag.search.limits import criterion_of, refuse_impossible
+from mapdag.tasks import helped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mapdag.counts.passes import sealed
-from mapdag.counts.threads import pool
+from mapdag.tasks import pool
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -109,11 +109,10 @@ def _refine_by_pairs(columns: NDArray[np.uint64], scores: NDArray[np.uint64]) ->
 
 
 def _mix(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Scramble words, as in `mapdag.search.canonical.colours`."""
-    z = words + np.uint64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    mixed: NDArray[np.uint64] = z ^ (z >> np.uint64(31))
+    """Scramble words, as compiled code does."""
+    from mapdag.kernels import mix
+
+    mixed: NDArray[np.uint64] = mix.py_func(words)  # type: ignore[attr-defined]
     return mixed
 
 

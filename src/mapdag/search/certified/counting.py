@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import queue
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,9 +12,11 @@ from mapdag.search.certified.atoms import find_atoms
 from mapdag.search.certified.candidates import Enumeration, join, most_parents
 from mapdag.search.frame.memory import check_memory
 from mapdag.search.frame.watch import EarlyEnd
+from mapdag.tasks import threads_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from concurrent.futures import ThreadPoolExecutor
 
     from numpy.typing import NDArray
 
@@ -119,7 +120,7 @@ class CountedLattice:
         known = self._open(np.empty(0, dtype=np.uint64), np.empty(0))
         before, index = self._nothing(), new_index(np.zeros(1, dtype=np.uint64))
         kept: list[tuple[Ints, Words, Floats]] = []
-        with ThreadPoolExecutor(self._watch.threads, thread_name_prefix="mapdag") as threads:
+        with threads_for(self._watch.threads) as threads:
             self._make_tools()
             while True:
                 try:

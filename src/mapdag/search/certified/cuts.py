@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from scipy.sparse.csgraph import connected_components
+
+from mapdag.tasks import threads_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -151,7 +152,7 @@ class Separator:
         self._largest = largest
         self._enough = min(max(_ENOUGH[0], n_nodes - 16), _ENOUGH[1])
         self._rng = np.random.default_rng(0)
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="mapdag")
+        self._pool = threads_for(threads)
 
     def clusters(self, support: Support, arcs: Floats) -> list[Cluster]:
         """Clusters with too many arcs in them, the most violated first, no two of them nearly the same."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from mapdag.kernels import Bools, Floats, Words, entry, inner, new_ints, part
+from mapdag.kernels import Bools, Floats, Words, entry, inner, mix, new_ints, part
 from mapdag.search.climbing.links import Links, can_reverse, contains, list_members
 
 if TYPE_CHECKING:
@@ -48,11 +48,9 @@ class Ground(NamedTuple):
 
 @entry
 def arc_key(start: int, end: int) -> np.uint64:
-    """Random key of an arc; a graph's hash is the exclusive or of its arcs' keys (splitmix64)."""
-    z = (np.uint64(start) << np.uint64(32)) + np.uint64(end) + np.uint64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
+    """Random key of an arc; a graph's hash is the exclusive or of its arcs' keys."""
+    found: np.uint64 = mix((np.uint64(start) << np.uint64(32)) + np.uint64(end))
+    return found
 
 
 @inner

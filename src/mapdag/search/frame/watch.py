@@ -6,11 +6,12 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, wait
 from typing import TYPE_CHECKING
 
 from mapdag import compiling
 from mapdag.progress import Progress
+from mapdag.tasks import threads_for
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -112,7 +113,7 @@ class Watch:
         """Do layers of jobs one after the other, those of a layer several at a time."""
         every = [list(layer) for layer in layers]
         done, total = 0, sum(map(len, every))
-        with ThreadPoolExecutor(min(self.threads, max(map(len, every))), thread_name_prefix="mapdag") as pool:
+        with threads_for(min(self.threads, max(map(len, every)))) as pool:
             try:
                 for layer in every:
                     left = {pool.submit(self._do, job) for job in layer}

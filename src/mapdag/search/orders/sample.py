@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mapdag.counts.passes import Slices, sealed
-from mapdag.counts.threads import pool
 from mapdag.data import Dataset
 from mapdag.kernels import Ints, Words, entry, mix
+from mapdag.tasks import pool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

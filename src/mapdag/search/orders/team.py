@@ -11,7 +11,7 @@ from collections import deque
 from concurrent.futures import Future, wait
 from typing import TYPE_CHECKING
 
-from mapdag.counts.threads import pool
+from mapdag.tasks import pool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
