@@ -195,3 +195,27 @@ def test_with_gaps_an_arc_may_be_all_that_makes_a_graph_possible():
     dag, objective = md.DAG(data.names, [("A", "B"), ("C", "B")]), "Support(2)+U+PNAL"
     assert theory.log_bayes_factor(dag, data, "C", "B", objective) == math.inf  # without C, A has 4 levels in 6 rows
     assert {arc.start: arc.log_odds for arc in md.diagnose(dag, data, objective).arcs}["C"] == math.inf
+
+
+@pytest.mark.parametrize("objective", ["PNAL", "PNAL(0.003)", "MU(0.2)+NAL", "Support(2)+U+PNAL"])
+def test_with_gaps_log_odds_are_differences_of_scores_that_take_gaps(objective):
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        codes = rng.integers(0, 3, (15, 3))
+        codes[rng.random(codes.shape) < 0.3] = -1
+        data = md.Dataset.from_codes(codes, names=list("ABC"), levels=[3, 3, 3], gap=-1)
+        dag = md.DAG(data.names, [("A", "B"), ("A", "C"), ("B", "C")])
+        found = md.diagnose(dag, data, objective)
+        for arc in found.arcs:
+            less = dag.without_arc(arc.start, arc.end)
+            assert arc.log_odds == theory.log_bayes_factor(dag, data, arc.start, arc.end, objective)
+            if "Support" not in objective:
+                assert arc.log_odds == pytest.approx(md.score(dag, data, objective) - md.score(less, data, objective))
+        assert found.thin_families == md.Result.given(dag, data, objective).thin
+
+
+def test_an_arc_that_no_row_has_is_impossible_whatever_else_is():
+    data = md.Dataset.from_codes([[0, -1, 0], [-1, 0, 1], [1, -1, 1]], names=list("ABC"), levels=[2, 2, 2], gap=-1)
+    dag = md.DAG(data.names, [("A", "B"), ("C", "B")])
+    assert theory.log_bayes_factor(dag, data, "C", "B", "NAL") == -math.inf  # without it the graph is impossible, too
+    assert {arc.log_odds for arc in md.diagnose(dag, data, "NAL").arcs} == {-math.inf}

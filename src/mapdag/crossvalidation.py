@@ -25,6 +25,7 @@ from mapdag.search.em.search import em_plan, learn_by_em
 from mapdag.search.frame.memory import tables_that_fit
 from mapdag.tables import Column, Table, Tabular
 from mapdag.tasks import run_tasks
+from mapdag.wording import brief
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -292,6 +293,8 @@ def _job(
 
     But not on those of the target: what is predicted is the same in all folds.
     """
+    if target is not None and not isinstance(target, str):
+        raise ParameterError(f"target must be the name of a column, got {brief(target)}")
     chosen_anew = not isinstance(data, Dataset) and reading.get("discretize") is not None
     prepared = prepare(data, **reading) if chosen_anew else None
     table = as_dataset(data, **reading) if prepared is None else prepared.dataset()

@@ -148,7 +148,7 @@ def _way(name: str, way: Any) -> Method | tuple[float, ...] | None:
         return None if way == "none" else _method(way)
     if _is_count(way):
         return Method(bins=int(way))
-    if not isinstance(way, bytes) and is_iterable(way):
+    if not isinstance(way, bytes | bytearray | Mapping) and is_iterable(way):
         return Cuts({name: (-np.inf, *way, np.inf)})[name]
     raise ParameterError(f"discretize: {name!r} needs a method, a number of bins or cut points, got {way!r}")
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from mapdag.data.problems import listed, unknown_names
 from mapdag.errors import DataError
+from mapdag.wording import brief
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -273,8 +274,9 @@ def code_dtype(cards: Sequence[int], *, gaps: bool = False) -> type[np.uint8 | n
 
 def check_names(names: Sequence[Any]) -> tuple[str, ...]:
     """Return the names, which must be unique and not empty."""
-    if isinstance(names, str):
-        raise DataError(f"names must be a sequence of column names, got the text {names!r}")
+    if isinstance(names, str | set | frozenset | Mapping):
+        what = f"the text {names!r}" if isinstance(names, str) else brief(names)
+        raise DataError(f"names must be a sequence of column names, got {what}")
     if not len(names):
         raise DataError("a dataset needs at least one column")
     for position, name in enumerate(names):
@@ -288,7 +290,7 @@ def check_names(names: Sequence[Any]) -> tuple[str, ...]:
 
 def label_list(labels: Sequence[Any] | int, name: str) -> tuple[str, ...]:
     """Return the declared labels of one column as text, checked."""
-    if isinstance(labels, bool | str | bytes | set | frozenset | Mapping):
+    if isinstance(labels, bool | str | bytes | bytearray | set | frozenset | Mapping):
         raise DataError(f"levels of {name!r} must be a list of labels, in order, or their number, got {labels!r:.80}")
     if isinstance(labels, int | np.integer):
         labels = range(min(max(int(labels), 0), sys.maxsize))
@@ -330,7 +332,7 @@ def declared_levels(levels: LevelsLike | None, names: Sequence[str]) -> dict[str
         if unknown:
             raise unknown_names(unknown, names, "levels")
         return {name: label_list(given[name], name) for name in names if name in given}
-    if isinstance(levels, str) or not hasattr(levels, "__len__") or not is_iterable(levels):
+    if isinstance(levels, str | bytes | set | frozenset) or not hasattr(levels, "__len__") or not is_iterable(levels):
         raise DataError(f"levels must be a mapping from column names or a list with one entry each, got {levels!r:.80}")
     if len(levels) != len(names):
         raise DataError(f"levels has {len(levels):,} entries for {len(names):,} columns")

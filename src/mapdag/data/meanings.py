@@ -109,12 +109,12 @@ def _missing_list(values: Any, name: str = "") -> list[str]:
     """Return the texts of values that mean "missing"; nulls are missing anyway."""
     what = "missing_values" + (f" of {name!r}" if name else "")
     listed = [values] if isinstance(values, str) or (name and isinstance(values, int | float | np.number)) else values
-    if isinstance(listed, bytes | Mapping) or not is_iterable(listed) or hasattr(listed, "columns"):
+    if isinstance(listed, bytes | bytearray | Mapping) or not is_iterable(listed) or hasattr(listed, "columns"):
         also = "" if name else ", or a mapping from columns to such"
         raise ParameterError(f"{what} must be a text or a list of values{also}, got {values!r:.80}")
     listed = list(listed)
     for value in listed:
-        if not isinstance(value, str) and (isinstance(value, bytes) or is_iterable(value)):
+        if not isinstance(value, str) and (isinstance(value, bytes | bytearray) or is_iterable(value)):
             raise ParameterError(f"{what} must be single values, got {value!r:.80} among them")
     return [text_of(value) for value in listed if not is_missing(value)]
 

@@ -25,6 +25,7 @@ from mapdag.data.problems import Problems, listed, unknown_names
 from mapdag.data.series import from_any, from_pandas, from_polars
 from mapdag.errors import CapacityError, DataError, ParameterError
 from mapdag.notices import warn
+from mapdag.wording import brief
 
 if TYPE_CHECKING:
     import polars as pl
@@ -61,6 +62,9 @@ class Source:
 
 def open_source(source: Any, separator: str | None = None, encoding: str | None = None) -> Source:
     """Open a table of any kind; one that is open stays as it is."""
+    for option, given in (("separator", separator), ("encoding", encoding)):
+        if given is not None and not isinstance(given, str):
+            raise ParameterError(f"{option} must be a text, got {brief(given)}")
     if isinstance(source, Source):
         return source
     # callable(): a pandas DataFrame may have a column of that name.

@@ -50,7 +50,11 @@ class Constraints:
     def __post_init__(self) -> None:
         object.__setattr__(self, "required", _arcs("required", self.required))
         object.__setattr__(self, "forbidden", _arcs("forbidden", self.forbidden))
-        if isinstance(self.tiers, (str, Mapping, set, frozenset)) or not isinstance(self.tiers, Iterable):
+        if (
+            isinstance(self.tiers, str | bytes | Mapping | set | frozenset)
+            or hasattr(self.tiers, "columns")
+            or not _many(self.tiers)
+        ):
             raise ParameterError(f"tiers must be a sequence of groups of names, in order, got {brief(self.tiers)}")
         object.__setattr__(self, "tiers", tuple(_group(tier) for tier in self.tiers))
         if self.max_parents is not None:
@@ -62,19 +66,26 @@ class Constraints:
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
 
-def _group(tier: object) -> tuple[str, ...]:
+def _many(value: Any) -> bool:
+    """Whether there is something to go through; arrays without an axis only look like it, and a text is one name."""
+    return isinstance(value, Iterable) and not isinstance(value, str) and getattr(value, "ndim", 1) > 0
+
+
+def _group(tier: Any) -> tuple[str, ...]:
     if isinstance(tier, str):
         return (tier,)
-    if not isinstance(tier, Iterable) or isinstance(tier, bytes | Mapping):
+    names: list[Any] = list(tier) if _many(tier) and not isinstance(tier, bytes | Mapping) else [None]
+    if not all(isinstance(name, str) for name in names):
         raise ParameterError(f"tiers must be a sequence of groups of names, got a group {brief(tier)}")
-    return tuple(tier)
+    return tuple(names)
 
 
 def _arcs(name: str, arcs: Iterable[Sequence[str]]) -> tuple[tuple[str, str], ...]:
     if hasattr(arcs, "columns"):  # those who go through a table may meet its columns
         raise ParameterError(f"{name} must be pairs (from, to), got a {type(arcs).__name__}: pass a list of its rows")
-    given = list(arcs) if isinstance(arcs, Iterable) and not isinstance(arcs, str) else [arcs]
-    pairs = [tuple(arc) if isinstance(arc, Iterable) and not isinstance(arc, str) else (arc,) for arc in given]
+    given: list[Any] = list(arcs) if _many(arcs) else [arcs]
+    unordered = set, frozenset
+    pairs = [tuple(arc) if _many(arc) and not isinstance(arc, unordered) else (arc,) for arc in given]
     for pair in pairs:
         if len(pair) != 2:
             raise ParameterError(f"{name} must be pairs (from, to), got {brief(pair if len(pair) != 1 else pair[0])}")

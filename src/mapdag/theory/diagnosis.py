@@ -14,13 +14,20 @@ from mapdag.errors import ParameterError
 from mapdag.graphs import DAG
 from mapdag.graphs.dag import check_dag
 from mapdag.objective import DEFAULT, USUAL, ThinFamily, concrete, most_configurations, parse
-from mapdag.priors import MU
+from mapdag.priors import MU, U
 from mapdag.public import public
 from mapdag.scores import BDeu, BDs
 from mapdag.tables import SHOWN, Table, Tabular, paragraphs
 from mapdag.theory.count_tables import family_counter, without_parent
 from mapdag.theory.effective import effective_alpha, effective_degrees_of_freedom, effective_parameters
-from mapdag.theory.factors import all_log_prior_odds, log_bdeu_factor, log_bds_factor, log_factor, support_odds
+from mapdag.theory.factors import (
+    all_log_prior_odds,
+    log_arc_odds,
+    log_bdeu_factor,
+    log_bds_factor,
+    log_factor,
+    support_odds,
+)
 from mapdag.theory.findings import ArcSupport, FamilySparsity, arc_table, family_table
 from mapdag.theory.marginal import log_bds_over_bdeu
 from mapdag.theory.summary import about_arcs, about_families, summary
@@ -79,7 +86,8 @@ class Diagnosis(Tabular):
         """Families with fewer rows per configuration than `Support` asks for, the thinnest first; see `Result.thin`."""
         support = self.objective.prior.support
         most = most_configurations(self.n_rows, USUAL if support is None else support)
-        thin = [ThinFamily(f.node, f.parents, f.observed, f.rows) for f in self.families if f.observed > most]
+        found = [family for family in self.families if family.observed > most]
+        thin = [ThinFamily(f.node, f.parents, f.observed, self.n_rows / f.observed) for f in found]
         return tuple(sorted(thin, key=lambda family: (family.rows, family.node)))
 
     @property
@@ -154,7 +162,8 @@ def diagnose(
         For comparing BDeu and BDs where the objective has none; 1 unless given. Otherwise the objective's own.
     **reading
         How to read the table, as in `mapdag.read`. Where there are gaps, each family is judged by the rows that have
-        all its members.
+        all its members, and each arc by the rows that have all members of the family with the arc; but the log odds
+        under an objective that takes gaps (NAL, PNAL) are the difference of its scores, as in `log_bayes_factor`.
 
     Returns
     -------
@@ -186,6 +195,8 @@ def diagnose(
     log_prior = all_log_prior_odds(objective.prior, dag)
     support = support_odds(table, objective, getattr(graph, "constraints", None))
     log_mu = float(MU(_beta_of_one(len(dag.nodes))).log_odds(dag.nodes)[0, 0]) if log_prior else 0.0
+    by_score = table.has_gaps and objective.likelihood.takes_gaps
+    known = log_arc_odds(dag, table, U() + objective.likelihood) if by_score else {}
     families, arcs = [], []
     for node in dag.nodes:
         parents = dag.parents(node)
@@ -199,7 +210,8 @@ def diagnose(
             tables = full, less
             others = [table.index(p) for p in parents if p != parent]
             odds = support(table.index(node), [*others, table.index(parent)], others) or log_prior[parent, node]
-            arcs.append(_arc((parent, node), tables, objective.likelihood, used, odds, log_mu))
+            factor = known.get((parent, node), log_factor(objective.likelihood, *tables))
+            arcs.append(_arc((parent, node), tables, objective.likelihood, factor, used, odds, log_mu))
     arcs.sort(key=lambda arc: arc.log_odds)
     return Diagnosis(objective, used, len(dag.nodes), table.total, tuple(families), tuple(arcs), table.gaps)
 
@@ -246,12 +258,12 @@ def _arc(
     ends: tuple[str, str],
     tables: tuple[CountTable, CountTable],
     likelihood: Likelihood,
+    factor: float,
     alpha: float,
     log_prior: float,
     log_mu: float,
 ) -> ArcSupport:
-    """Judge an arc from the tables of its family with it and without, and its log prior odds."""
-    factor = log_factor(likelihood, *tables)
+    """Judge an arc from the tables of its family with it and without, its log Bayes factor and log prior odds."""
     limits = (math.nan, math.nan)
     if isinstance(likelihood, BDeu | BDs):
         score = type(likelihood)

@@ -80,7 +80,8 @@ def log_arc_odds(
         others = [p for p in parents if p != index[start]]
         whole, less = (float(scores.family(index[end], each)[0]) for each in (parents, others))
         limit = support(index[end], parents, others)
-        found[start, end] = limit or whole - less + prior
+        possible = whole > -math.inf  # there are rows that are complete in the family
+        found[start, end] = limit or (whole - less + prior if possible else -math.inf)
     return found
 
 
