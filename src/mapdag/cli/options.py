@@ -140,9 +140,7 @@ class ReadTable:
 
 
 #: Whether to learn from rows with gaps by structural EM.
-Em: TypeAlias = Annotated[
-    bool, typer.Option("--em", help="Structural EM: keeps gaps, for any score; climbs hills unless tabu or exact.")
-]
+Em: TypeAlias = Annotated[bool, typer.Option("--em", help="Structural EM: keeps gaps, for any score.")]
 
 
 #: Gives the options of `mapdag.learn` for a table.

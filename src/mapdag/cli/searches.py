@@ -75,7 +75,6 @@ def learn(
         options = search(table)
         with bar(quiet=json, lines=False) as shown:
             if em:
-                options["search"] = _climbing(options["search"])
                 how: dict[str, Any] = {"impute": impute, "progress": shown.search, **options}
                 results: Sequence[Result] = [md.structural_em(table, each, **how) for each in objectives]
             else:
@@ -85,11 +84,6 @@ def learn(
                 how = {"R": bootstrap, "em": em, "cluster": cluster, "progress": tell, **options}
                 strengths = md.bootstrap(table, results[0].objective, **how)  # with the values that were learned
         _show(results, strengths, read_table, out=out, report=report, json=json)
-
-
-def _climbing(search: str) -> str:
-    """Return the search in each step of structural EM: hill climbing, in place of the one that is not asked for."""
-    return "hc" if search == "orders" else search
 
 
 def _show(
@@ -141,8 +135,6 @@ def bootstrap(
     check_out(out, "graph", "picture")
     table = (read_table.with_gaps() if em else read_table)()
     options = search(table)
-    if em:
-        options["search"] = _climbing(options["search"])
     with bar(quiet=json, lines=False) as shown:
         tell = shown.counter("resamples")
         how: dict[str, Any] = {"R": replicates, "em": em, "relearn": relearn, "cluster": cluster, **options}
@@ -192,8 +184,6 @@ def cv(
     with bar(quiet=json, lines=False) as shown:
         options = {"target": target, "folds": folds, "alpha": alpha, "em": em, "cluster": cluster, **search(table)}
         options["relearn"] = not learn_once
-        if em:
-            options["search"] = _climbing(options["search"])
         options["progress"] = shown.counter("folds")
         if read_table.options["discretize"] is None:
             found = md.cross_validate(table, score, **options)

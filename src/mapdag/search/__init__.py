@@ -5,7 +5,8 @@ from mapdag.progress import Progress
 from mapdag.search.cache import FamilyCache
 from mapdag.search.canonical.columns import CanonicalOrder, canonical_order
 from mapdag.search.certified.certify import certify
-from mapdag.search.em.search import EMResult, EMStep, structural_em
+from mapdag.search.em.result import EMResult, EMStep
+from mapdag.search.em.search import structural_em
 from mapdag.search.exact.posterior import ArcPosteriors, arc_posteriors
 from mapdag.search.exact.ranking import best_dags
 from mapdag.search.frame.certificate import Certificate

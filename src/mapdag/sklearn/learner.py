@@ -41,8 +41,7 @@ class StructureLearner(TakesTables):
         Declared levels by column, where the data may lack some.
     missing : {"error", "drop", "level", "keep"}
         What to do about missing values; as in `mapdag.read`. Where they are kept, and the objective is not for gaps (as
-        PNAL is), the graph is learned by `mapdag.structural_em`, whose search climbs hills unless it is "tabu" or
-        "exact".
+        PNAL is), the graph is learned by `mapdag.structural_em`.
     discretize : str, mapping or Cuts, optional
         How to cut continuous columns, as in `mapdag.read`.
     required, forbidden : sequence of (str, str)
@@ -136,7 +135,6 @@ class StructureLearner(TakesTables):
         how: Callable[..., Result] = learn
         if table.has_gaps and not parse(self.objective).likelihood.takes_gaps:
             how = structural_em
-            options["search"] = "hc" if self.search == "orders" else self.search
         self.result_: Result = how(table, self.objective, **options, seed=seed, threads=self.n_jobs)
         self.dag_: DAG = self.result_.dag
         self.cpdag_: CPDAG = self.result_.cpdag
