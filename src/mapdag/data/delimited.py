@@ -18,12 +18,10 @@ import numpy as np
 
 from mapdag.data.columns import Column, from_objects
 from mapdag.data.dialect import Dialect, as_utf8, check_header, find_dialect, is_blank, latin, split_by_blanks
-from mapdag.data.problems import listed
 from mapdag.data.quoting import Fault, are_lines_regular, are_quotes_regular, close_up, count_marks, find_fault
 from mapdag.data.series import from_polars, own_categorical
-from mapdag.data.source import Source
+from mapdag.data.source import Source, check_row_names
 from mapdag.errors import DataError
-from mapdag.notices import warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -109,19 +107,9 @@ def _without_row_names(source: Source) -> Source:
     """Leave out the first column, for which the header has no name, if it can be row names: distinct on every row."""
     first: Any = source.parts[0]
     distinct = len(set(first)) if isinstance(first, list) else first.n_unique()
-    width = len(source.names)
-    if distinct < len(first):
-        twice = Counter(first).most_common(1)[0][0]
-        raise DataError(
-            f"{source.called}: every line has {width:,} fields, but the header has {width - 1:,} names; the first "
-            f"field cannot be row names, as R writes them: {str(twice)!r} is on more than one row. Write one name per "
-            "column"
-        )
-    warn(
-        f"{source.called}: every line has {width:,} fields, but the header has {width - 1:,} names: the first field "
-        f"({listed([str(value) for value in first[:2]])}, ...), distinct on every row, was taken for R's row names and "
-        "left out",
-    )
+    alone = distinct == len(first)
+    told = first[:2] if alone else [Counter(first).most_common(1)[0][0]]
+    check_row_names(source.called, len(source.names), [str(value) for value in told], distinct=alone)
     return replace(source, names=source.names[1:], parts=source.parts[1:])
 
 

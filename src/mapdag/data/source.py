@@ -139,6 +139,30 @@ def chosen_columns(
     return {source.names[position]: position for position in kept}
 
 
+def check_row_names(called: str, width: int, first: Sequence[str], *, distinct: bool) -> None:
+    """Say that the first field of each line, for which the header has no name, is left out; or refuse it.
+
+    Parameters
+    ----------
+    called : str
+        The table.
+    width : int
+        How many fields each line has.
+    first : sequence of str
+        The first of these fields; if they are not distinct, one that occurs more than once.
+    distinct : bool
+        Whether they are, on all rows.
+    """
+    told = f"{called}: every line has {width:,} fields, but the header has {width - 1:,} names"
+    if not distinct:
+        raise DataError(
+            f"{told}; the first field cannot be row names, as R writes them: {first[0]!r} is on more than one row. "
+            "Write one name per column"
+        )
+    shown = listed(first)
+    warn(f"{told}: the first field ({shown}, ...), distinct on every row, was taken for R's row names and left out")
+
+
 # Tables in memory --------------------------------------------------------------------------------------------------
 
 

@@ -11,13 +11,15 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mapdag.counts.passes import BLOCK_ROWS, sealed
 from mapdag.data.labels import code_dtype
+from mapdag.data.packed.blocks import Distinct, as_they_come
 from mapdag.data.packed.planes import pack, planes_of
+from mapdag.data.packed.recoding import left_of
 from mapdag.data.problems import NoRows, listed
 from mapdag.data.series import from_pandas
 from mapdag.errors import DataError
@@ -25,15 +27,7 @@ from mapdag.errors import DataError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-
-class Distinct(NamedTuple):
-    """The distinct values of one column of a piece, in the order in which they come."""
-
-    distinct: Any  # a pandas or polars Series
-    counts: NDArray[np.int64]  # rows of each
-    first: NDArray[np.int64]  # first row of each, within the piece
-    note: str = ""  # why they cannot be used, as in `mapdag.data.packed.blocks.Part`
-    found: int = 0
+    from mapdag.data.packed.recoding import Gone, Order
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,24 +39,17 @@ class Summary:
     digest: str  # of all that
     about: Mapping[str, Any]  # what the file tells of itself
 
+    def column(self, column: int) -> Distinct:
+        """Return the distinct values of a column."""
+        return self.columns[column]
+
 
 @dataclass(frozen=True, eq=False)
 class Piece:
     """Rows as they were read: which of the distinct values each row has, column by column."""
 
     summary: Summary
-    positions: tuple[NDArray[Any], ...]
-
-
-class Order(NamedTuple):
-    """How the rows of a piece become codes."""
-
-    digest: str  # of the summary that this was made for
-    columns: tuple[int, ...]  # those that are variables
-    codes: tuple[NDArray[Any], ...]  # code of each value of each
-    gone: dict[int, NDArray[np.bool_]]  # by column, values that are missing: rows that have one are left out
-    cards: tuple[int, ...]  # levels of each
-    widths: tuple[int, ...]  # and different codes: one more where it has gaps
+    rows: tuple[NDArray[Any], ...]
 
 
 def read_frame(frame: Any, names: Sequence[str], called: str) -> tuple[Piece, ...]:
@@ -78,16 +65,9 @@ def read_frame(frame: Any, names: Sequence[str], called: str) -> tuple[Piece, ..
     columns, positions = [], []
     for place, name in enumerate(names):
         series = frame.iloc[:, place]
-        index = from_pandas(name, series).index
-        counts = np.bincount(index)
-        first = np.zeros(len(counts), dtype=np.int64)
-        first[index[::-1]] = np.arange(len(index) - 1, -1, -1)  # the last to be written is the first row
-        used = np.flatnonzero(counts)
-        used = used[np.argsort(first[used])]
-        rank = np.zeros(len(counts), dtype=np.min_scalar_type(max(len(used) - 1, 0)))
-        rank[used] = np.arange(len(used))
-        columns.append(Distinct(series.iloc[first[used]].reset_index(drop=True), counts[used], first[used]))
-        positions.append(rank[index])
+        first, counts, rows = as_they_come(from_pandas(name, series).index)
+        columns.append(Distinct(series.iloc[first].reset_index(drop=True), counts, first))
+        positions.append(rows)
     return (Piece(_summary(len(frame), columns, {}), tuple(positions)),)
 
 
@@ -101,15 +81,12 @@ def read_file(path: Path, separator: str | None, encoding: str | None) -> tuple[
         except NoRows:  # others may have some
             return ()
         about = {**packed.about, "called": packed.called, "key": packed.key}
-        return tuple(_stored_piece(packed.block(i), about) for i in range(len(packed.sizes)))
+        return tuple(_stored_piece(packed.open(i), about) for i in range(len(packed.sizes)))
 
 
 def _stored_piece(block: Any, about: Mapping[str, Any]) -> Piece:
-    parts = [block.part(i) for i in range(block.n_columns)]
-    columns = [Distinct(each.values, each.counts, each.first, each.note, each.found) for each in parts]
-    nothing = np.zeros(block.n_rows, dtype=np.uint8)
-    positions = [nothing if part.note else block.positions(i) for i, part in enumerate(parts)]
-    return Piece(_summary(block.n_rows, columns, about), tuple(positions))
+    columns = [block.column(i) for i in range(block.n_columns)]
+    return Piece(_summary(block.n_rows, columns, about), tuple(map(block.positions, range(block.n_columns))))
 
 
 def _summary(n_rows: int, columns: Sequence[Distinct], about: Mapping[str, Any]) -> Summary:
@@ -127,25 +104,15 @@ def summaries_of(pieces: Sequence[Piece]) -> list[Summary]:
 
 def positions_of(pieces: Sequence[Piece]) -> list[tuple[NDArray[Any], ...]]:
     """Return which of its values each row of a partition has."""
-    return [piece.positions for piece in pieces]
+    return [piece.rows for piece in pieces]
 
 
-def left_of(pieces: Sequence[Piece], gone: Sequence[Mapping[int, NDArray[np.bool_]]]) -> list[list[NDArray[np.int64]]]:
+def rows_left(pieces: Sequence[Piece], gone: Sequence[Gone]) -> list[list[NDArray[np.int64]]]:
     """Count, for every value of every column, the rows that have none of the values that are gone."""
     return [
-        [
-            np.bincount(positions[keep], minlength=len(column.counts))
-            for positions, column in zip(piece.positions, piece.summary.columns, strict=True)
-        ]
-        for piece, keep in zip(pieces, map(_kept, pieces, gone), strict=True)
+        left_of(piece.rows.__getitem__, len(piece.rows), piece.summary.n_rows, mine)
+        for piece, mine in zip(pieces, gone, strict=True)
     ]
-
-
-def _kept(piece: Piece, gone: Mapping[int, NDArray[np.bool_]]) -> NDArray[np.bool_]:
-    keep = np.ones(piece.summary.n_rows, dtype=np.bool_)
-    for column, missing in gone.items():
-        keep &= ~missing[piece.positions[column]]
-    return keep
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,22 +140,21 @@ class PackedRows:
         return codes
 
 
-def pack_pieces(pieces: Sequence[Piece], orders: Sequence[Order], called: str) -> PackedRows:
-    """Pack the rows of a partition that remain."""
-    if [piece.summary.digest for piece in pieces] != [order.digest for order in orders]:
+def pack_pieces(pieces: Sequence[Piece], orders: Sequence[tuple[str, Order]], called: str) -> PackedRows:
+    """Pack the rows of a partition that remain; each order comes with the digest of the summary it was made for."""
+    if [piece.summary.digest for piece in pieces] != [digest for digest, _ in orders]:
         raise DataError(
             f"{called} is not what it was when the table was read: it changed meanwhile, or is made at random; read it "
             "again when nobody writes to it, or persist it first"
         )
     blocks: list[tuple[NDArray[np.uint64], int]] = []
-    for piece, order in zip(pieces, orders, strict=True):
-        keep = _kept(piece, order.gone) if order.gone else slice(None)
-        codes = [recode[piece.positions[c]][keep] for recode, c in zip(order.codes, order.columns, strict=True)]
+    for piece, (_, order) in zip(pieces, orders, strict=True):
+        codes = order.apply(piece.rows.__getitem__, piece.summary.n_rows)
         blocks += [
             _planes([column[i : i + BLOCK_ROWS] for column in codes], order.widths)
             for i in range(0, len(codes[0]), BLOCK_ROWS)
         ]
-    return PackedRows(tuple(blocks), orders[0].cards, orders[0].widths)
+    return PackedRows(tuple(blocks), orders[0][1].cards, orders[0][1].widths)
 
 
 def _planes(codes: Sequence[NDArray[Any]], widths: Sequence[int]) -> tuple[NDArray[np.uint64], int]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -31,43 +31,62 @@ _HEAD = 2**12  # rows that show all values, as a rule
 _SHOWN = 3  # values of a column that are kept for messages where there are too many
 
 
-@dataclass(frozen=True, eq=False)
-class Part:
-    """One column of a block.
+class Distinct(NamedTuple):
+    """The distinct values of one column of a block, in the order in which they come; what is missing is one of them.
 
     Attributes
     ----------
-    values : polars.Series
-        Its distinct values, in the order in which they come; nulls are one of them. Some, where they cannot be used.
+    distinct : polars or pandas Series
+        Some of them, where they cannot be used.
     counts : int64 array
         The rows of each.
     first : int64 array
         The first row of each, within the block.
-    positions : array, one per row
-        Which of them each row has.
     note : str
         Why the values cannot be used: of what type they are, or "many" if there are too many.
     found : int
         How many distinct values there are.
     """
 
-    values: pl.Series
+    distinct: Any
     counts: NDArray[np.int64]
     first: NDArray[np.int64]
-    positions: NDArray[Any]
     note: str = ""
     found: int = 0
 
 
-def make_part(cells: pl.Series | Sequence[str], *, own: bool = False) -> Part:
-    """Find the distinct values of a column; `own`: whether the pool of a Categorical is its own."""
+def find_distinct(cells: pl.Series | Sequence[str], *, own: bool = False) -> tuple[Distinct, NDArray[Any]]:
+    """Find the distinct values of a column, and which of them each row has.
+
+    Parameters
+    ----------
+    cells : polars.Series, or sequence of str
+    own : bool
+        Whether the pool of a Categorical is its own.
+    """
     import polars as pl
 
     series = cells if isinstance(cells, pl.Series) else pl.Series(cells, dtype=pl.String)
     dtype = series.dtype
     if dtype.is_nested() or dtype == pl.Binary:
         return _unusable(f"values of type {dtype}", series.head(0), 0)
-    index = _index(series, own=own)
+    first, counts, positions = as_they_come(_index(series, own=own))
+    values = series.gather(first)
+    if isinstance(dtype, pl.Categorical):
+        values = values.cast(pl.String)
+    if len(first) > MAX_LEVELS and values.dtype == pl.String:
+        numbers = values.cast(pl.Float64, strict=False)
+        if numbers.null_count() > MAX_LEVELS:  # neither categories nor numbers
+            return _unusable("many", values, len(first))
+    return Distinct(values, counts, first, found=len(first)), positions
+
+
+def as_they_come(index: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
+    """Number what rows have in the order in which it comes: the first row of each, its rows, and that of each row.
+
+    >>> as_they_come(np.array([7, 2, 7]))
+    (array([0, 1]), array([2, 1]), array([0, 1, 0], dtype=uint8))
+    """
     counts = np.bincount(index)
     used = np.flatnonzero(counts)
     first = _first_rows(index[:_HEAD], len(counts))
@@ -76,14 +95,7 @@ def make_part(cells: pl.Series | Sequence[str], *, own: bool = False) -> Part:
     used = used[np.argsort(first[used])]
     rank = np.zeros(len(counts), dtype=np.min_scalar_type(max(len(used) - 1, 0)))
     rank[used] = np.arange(len(used))
-    values = series.gather(first[used])
-    if isinstance(dtype, pl.Categorical):
-        values = values.cast(pl.String)
-    if len(used) > MAX_LEVELS and values.dtype == pl.String:
-        numbers = values.cast(pl.Float64, strict=False)
-        if numbers.null_count() > MAX_LEVELS:  # neither categories nor numbers
-            return _unusable("many", values, len(used))
-    return Part(values, counts[used], first[used], rank[index], found=len(used))
+    return first[used], counts[used], rank[index]
 
 
 def _first_rows(index: NDArray[Any], size: int) -> NDArray[np.int64]:
@@ -93,10 +105,10 @@ def _first_rows(index: NDArray[Any], size: int) -> NDArray[np.int64]:
     return first
 
 
-def _unusable(note: str, values: pl.Series, found: int) -> Part:
+def _unusable(note: str, values: pl.Series, found: int) -> tuple[Distinct, NDArray[Any]]:
     few = values.head(_SHOWN)
     none = np.zeros(len(few), dtype=np.int64)
-    return Part(few, none, none, np.empty(0, dtype=np.uint8), note, found)
+    return Distinct(few, none, none, note, found), np.empty(0, dtype=np.uint8)
 
 
 def _index(series: pl.Series, *, own: bool) -> NDArray[Any]:
@@ -120,34 +132,41 @@ class Block:
     Attributes
     ----------
     n_rows : int
-    parts : sequence of Part
-        A column each.
+    columns : sequence of Distinct
+    rows : sequence of arrays
+        For each column, which of its values each row has.
     facts : mapping
         What whoever read the rows wants to remember, as plain values.
     """
 
     n_rows: int
-    parts: Sequence[Part]
+    columns: Sequence[Distinct]
+    rows: Sequence[NDArray[Any]]
     facts: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, n_rows: int, found: Sequence[tuple[Distinct, NDArray[Any]]], facts: Mapping[str, Any]) -> Block:
+        """Put columns together."""
+        return cls(n_rows, [column for column, _ in found], [rows for _, rows in found], facts)
 
     def write(self, path: Path) -> None:
         """Write a file, all or nothing."""
-        dictionaries = [_written(part) for part in self.parts]
-        planes = [planes_of(len(part.counts)) if not part.note else 0 for part in self.parts]
-        packed = [pack(part.positions, size) for part, size in zip(self.parts, planes, strict=True)]
+        dictionaries = [_written(column) for column in self.columns]
+        planes = [planes_of(len(column.counts)) if not column.note else 0 for column in self.columns]
+        packed = [pack(rows, size) for rows, size in zip(self.rows, planes, strict=True)]
         columns = [
-            {"bytes": len(text), "planes": size, "note": part.note, "found": part.found}
-            for text, size, part in zip(dictionaries, planes, self.parts, strict=True)
+            {"bytes": len(text), "planes": size, "note": column.note, "found": column.found}
+            for text, size, column in zip(dictionaries, planes, self.columns, strict=True)
         ]
         facts = {"rows": self.n_rows, "columns": columns, "facts": dict(self.facts)}
         write_sealed(path, facts, [*dictionaries, *packed])
 
 
-def _written(part: Part) -> bytes:
+def _written(column: Distinct) -> bytes:
     import polars as pl
 
     buffer = io.BytesIO()
-    pl.DataFrame({"value": part.values, "count": part.counts, "first": part.first}).write_ipc_stream(buffer)
+    pl.DataFrame({"value": column.distinct, "count": column.counts, "first": column.first}).write_ipc_stream(buffer)
     return buffer.getvalue()
 
 
@@ -171,15 +190,14 @@ class StoredBlock:
         """Number of columns."""
         return len(self._columns)
 
-    def part(self, column: int) -> Part:
-        """Return a column without its rows."""
+    def column(self, column: int) -> Distinct:
+        """Return the distinct values of a column."""
         import polars as pl
 
         about = self._columns[column]
         frame = pl.read_ipc_stream(io.BytesIO(self._piece(column).tobytes()))
-        none = np.empty(0, dtype=np.uint8)
         counts, first = (frame[name].to_numpy() for name in ("count", "first"))
-        return Part(frame["value"], counts, first, none, about["note"], about["found"])
+        return Distinct(frame["value"], counts, first, about["note"], about["found"])
 
     def positions(self, column: int) -> NDArray[Any]:
         """Return which of its values each row has."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -19,7 +20,7 @@ from mapdag.errors import DataError
 from mapdag.tasks import in_order
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     import polars as pl
 
@@ -43,31 +44,26 @@ class Packed:
         What it is called in messages.
     path : str
         Where it is, from anywhere.
-    folder : Path
-        Where its blocks are.
     sizes : tuple of int
         The rows of each block.
     about : mapping
         What `Reader.about` told; ``way``, the worst way in which a block of text was read.
     key : str
         Another one if the source was another one.
+    open : callable
+        Opens a block, given its number: something with a method `column`.
     """
 
     called: str
     path: str
-    folder: Path
     sizes: tuple[int, ...]
-    about: dict[str, Any]
+    about: Mapping[str, Any]
     key: str
+    open: Callable[[int], Any]
 
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return sum(self.sizes)
 
-    def block(self, number: int) -> StoredBlock:
-        """Open a block."""
-        return StoredBlock(_block_path(self.folder, number))
+def _stored(folder: Path, number: int) -> StoredBlock:
+    return StoredBlock(_block_path(folder, number))
 
 
 def _block_path(folder: Path, number: int) -> Path:
@@ -96,7 +92,8 @@ def pack_file(
                     _begin(folder, {})
                     raise DataError(f"{shown(path)} changed while it was read: scan it again when nobody writes to it")
             write_sealed(folder / _WHOLE, whole)
-        return Packed(shown(path), shown(real), folder, tuple(whole["sizes"]), whole["about"], key_of(*asked, before))
+        key = key_of(*asked, before)
+        return Packed(shown(path), shown(real), tuple(whole["sizes"]), whole["about"], key, partial(_stored, folder))
 
 
 def _pack_from(reader: Reader, folder: Path, mark: dict[str, Any], tell: Tell) -> dict[str, Any]:
@@ -115,7 +112,8 @@ def pack_frame(frame: pl.LazyFrame, folder: Path) -> Packed:
     reader = FrameReader(frame)
     with locked(folder):
         found = _pack(reader, folder, lambda _: None)
-    return Packed(reader.called, reader.called, folder, tuple(found["sizes"]), found["about"], key_of(str(folder)))
+    called, sizes = reader.called, tuple(found["sizes"])
+    return Packed(called, called, sizes, found["about"], key_of(str(folder)), partial(_stored, folder))
 
 
 def _facts(path: Path) -> dict[str, Any]:
@@ -159,7 +157,7 @@ def _done(folder: Path) -> tuple[list[int], set[str], dict[str, Any] | None]:
     last: dict[str, Any] | None = None
     while True:
         try:
-            block = StoredBlock(_block_path(folder, len(sizes)))
+            block = _stored(folder, len(sizes))
         except Broken:
             return sizes, ways, last
         sizes.append(block.n_rows)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from mapdag.data.content import Content, failures, open_content, shown
 from mapdag.data.delimited import are_varied, parse
 from mapdag.data.dialect import not_in, single_blanks
-from mapdag.data.packed.blocks import BLOCK_ROWS, Block, make_part
+from mapdag.data.packed.blocks import BLOCK_ROWS, Block, find_distinct
 from mapdag.data.packed.streams import NotInEncoding, is_columnar_within
 from mapdag.data.packed.texts import Piece, Text
 from mapdag.data.panics import without_reports
@@ -79,14 +79,14 @@ class TextReader(Reader):
         dialect = replace(text.dialect, lines=0, start=0)
         content = Content.of(text.name, single_blanks(data) if text.blanks else data)
         if data[:1] in b"\r\n" and not data.strip(b"\r\n"):  # nothing but blank lines, at the end
-            return Block(0, [], self._facts(piece, "integers"))
+            return Block(0, [], [], self._facts(piece, "integers"))
         try:
             parsed = parse(content, dialect, integers=self._integers, before=piece.before)
         except UnicodeDecodeError as error:
             raise NotInEncoding(text.encoding, error) from error
         self._integers = parsed.way == "integers"  # no way back: the worst is what the whole file is read as
-        parts = [make_part(column, own=True) for column in parsed.columns]
-        return Block(parsed.n_rows, parts, self._facts(piece, parsed.way))
+        parts = [find_distinct(column, own=True) for column in parsed.columns]
+        return Block.of(parsed.n_rows, parts, self._facts(piece, parsed.way))
 
     @staticmethod
     def _facts(piece: Piece, way: str) -> dict[str, Any]:
@@ -172,7 +172,7 @@ def _without_reports(batches: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
 
 
 def _block_of(rows: pl.DataFrame, end: int) -> Block:
-    return Block(rows.height, [make_part(series) for series in rows.get_columns()], {"way": "typed", "end": end})
+    return Block.of(rows.height, [find_distinct(series) for series in rows.get_columns()], {"way": "typed", "end": end})
 
 
 class ColumnarReader(FrameReader):

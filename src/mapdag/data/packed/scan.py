@@ -13,16 +13,19 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from mapdag.data.columns import is_a
 from mapdag.data.meanings import missing_option
 from mapdag.data.packed.dataset import ScannedDataset, source_of_scanned
 from mapdag.data.packed.folders import cache_folder
-from mapdag.data.packed.meaning import is_small, read_packed, source_of
 from mapdag.data.packed.packing import Packed, pack_file, pack_frame
+from mapdag.data.packed.recoding import counted, decide, with_rows
 from mapdag.data.packed.sealed import Broken, told_if_full
 from mapdag.data.packed.sources import find_files, is_many
 from mapdag.data.packed.store import store
 from mapdag.data.packed.tallies import PackedTable
+from mapdag.data.preparation import prepare
 from mapdag.data.problems import NoRows
 from mapdag.data.source import names_in
 from mapdag.errors import DataError, ParameterError
@@ -30,13 +33,21 @@ from mapdag.progress import shown
 from mapdag.public import public
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from mapdag.data.columns import Column
+    from mapdag.data.dataset import Dataset
     from mapdag.data.discretization import Discretization
+    from mapdag.data.meanings import ReadOptions
     from mapdag.data.options import MissingValues
+    from mapdag.data.packed.recoding import Recoding
     from mapdag.data.source import Source
     from mapdag.progress import OnCount
 
 _TRIES = 3  # at mending what is damaged
 _MB = 10**6
+_READ_CELLS = 2**27  # of a table that is read as a whole, from its blocks
+_SAMPLED_BLOCKS, _SAMPLED_ROWS = 64, 2**16  # of a larger one, for a look at single rows
 
 
 @public()
@@ -154,7 +165,32 @@ def open_packed(source: Any, separator: str | None, encoding: str | None) -> Sou
     if not is_many(source):
         return None
     table, _ = packed_table(source, cache_folder(), separator, encoding)
-    return source_of(table, whole=is_small(table))
+    if table.fits(_READ_CELLS):
+        return table.whole(table.positions)
+    found = counted(table, table.left)
+
+    def make_sample(name: str, column: int, options: ReadOptions) -> Column:
+        return with_rows(found.make(name, column, options), _sampled(table, column))
+
+    return replace(found, sample=replace(found, make=make_sample))
+
+
+def _sampled(table: PackedTable, column: int) -> NDArray[Any]:
+    """Return which entry some rows have, from all over a table."""
+    blocks = np.unique(np.linspace(0, len(table.sizes) - 1, _SAMPLED_BLOCKS).astype(np.intp)).tolist()
+    found = []
+    for i in blocks:
+        size = table.sizes[i]
+        chosen = np.linspace(0, size - 1, min(size, -(-_SAMPLED_ROWS // len(blocks)))).astype(np.intp)
+        found.append(table.entries(i, column)[table.positions(i, table.place(i, column))[chosen]])
+    return np.concatenate(found)
+
+
+def read_packed(table: PackedTable, options: Mapping[str, Any]) -> Dataset | Recoding:
+    """Find out what a packed table means, with the options of `read`: as a whole, or by its distinct values."""
+    if table.fits(_READ_CELLS):
+        return prepare(table.whole(table.positions), **options).dataset()
+    return decide(table, table.left, options)
 
 
 def packed_table(

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from mapdag.data.packed.meaning import Meaning
+    from mapdag.data.packed.recoding import Recoding
     from mapdag.data.packed.tallies import PackedTable
 
 _WHOLE = "table"
@@ -114,7 +114,7 @@ def block_path(folder: Path, number: int) -> Path:
     return folder / f"{number:08d}.codes"
 
 
-def store(table: PackedTable, found: Dataset | Meaning, cache: Path) -> StoredBlocks:
+def store(table: PackedTable, found: Dataset | Recoding, cache: Path) -> StoredBlocks:
     """Write the codes of a table, unless they are there."""
     names, levels, codings = found.names, found.levels, found.codings
     folder = cache / "tables" / key_of(VERSION, [source.key for source in table.sources], *_identity(found))
@@ -148,7 +148,7 @@ def _are_there(folder: Path, sizes: Sequence[int]) -> bool:
     return [each.get("rows") for each in facts] == list(sizes)
 
 
-def _identity(found: Dataset | Meaning) -> Iterator[Any]:
+def _identity(found: Dataset | Recoding) -> Iterator[Any]:
     """Give what makes codes other codes."""
     yield json.dumps([found.names, {name: list(found.levels[name]) for name in found.names}])
     rows = [found.codes] if isinstance(found.codes, np.ndarray) else [*found.codes, *found.gone.values()]
@@ -159,14 +159,20 @@ def _identity(found: Dataset | Meaning) -> Iterator[Any]:
     yield {name: coding for name, coding in found.codings.items() if coding != Coding()}
 
 
-def _encoders(table: PackedTable, found: Dataset | Meaning) -> list[Callable[[], NDArray[Any]]]:
+def _encoders(table: PackedTable, found: Dataset | Recoding) -> list[Callable[[], NDArray[Any]]]:
     """Return functions that make the codes of each block."""
     codes = found.codes
     if isinstance(codes, np.ndarray):
         rows = range(0, codes.shape[1], BLOCK_ROWS)
         return [partial(codes.__getitem__, (slice(None), slice(low, low + BLOCK_ROWS))) for low in rows]
     assert not isinstance(found, Dataset)
-    return [partial(found.encode, table, number) for number in range(table.n_blocks)]
+    return [partial(_encode, found, table, number) for number in range(len(table.sizes))]
+
+
+def _encode(recoding: Recoding, table: PackedTable, number: int) -> NDArray[Any]:
+    """Return the codes of the rows of a block that remain."""
+    codes = recoding.order(number).apply(table.block(number).positions, table.sizes[number])
+    return np.array(codes, dtype=code_dtype(recoding.widths.tolist()))
 
 
 def _write(encoders: Sequence[Callable[[], NDArray[Any]]], folder: Path, widths: Sequence[int]) -> list[int]:

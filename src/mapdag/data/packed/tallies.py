@@ -7,30 +7,34 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING
+from functools import cached_property, lru_cache, partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mapdag.data.columns import Column, from_objects
+from mapdag.data.packed.recoding import Pieces, left_of
 from mapdag.data.problems import listed
 from mapdag.data.series import from_polars
+from mapdag.data.source import Source, check_row_names
 from mapdag.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     import polars as pl
     from numpy.typing import NDArray
 
     from mapdag.data.meanings import ReadOptions
-    from mapdag.data.packed.blocks import Part, StoredBlock
+    from mapdag.data.packed.blocks import Distinct
     from mapdag.data.packed.packing import Packed
+    from mapdag.data.packed.recoding import Gone
 
 #: Distinct values that are kept of a column, and of all columns together.
 MOST_VALUES, _MOST_IN_ALL = 900_000, 2**25
 
 _SHOWN = 3  # of too many
+_OPEN = 64  # blocks
 
 #: Values that are gathered before they are counted together.
 _GATHERED = 2**20
@@ -76,20 +80,16 @@ class Tally:
         return found["place"].to_numpy()
 
 
-class PackedTable:
-    """Packed sources, one after the other, as one table."""
+class PackedTable(Pieces):
+    """Packed sources, one after the other, as one table: blocks are its pieces."""
 
     def __init__(self, sources: Sequence[Packed]) -> None:
         self.sources = sources
         self.names: list[str] = list(sources[0].about["names"])
+        self.sizes = [size for source in sources for size in source.sizes]
         self._order = [_order_of(self.names, s.called, s.about["names"], sources[0]) for s in sources]
         ways = {source.about["way"] for source in sources}
         self.way = next(way for way in ("cells", "text", "integers", "typed") if way in ways)
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return sum(source.n_rows for source in self.sources)
 
     def check_columns(self, called: str, names: Sequence[str]) -> None:
         """Refuse a file without rows that has other columns; it does not tell whether its lines have row names."""
@@ -108,39 +108,78 @@ class PackedTable:
         return any(source.about.get("header") for source in self.sources)
 
     @cached_property
-    def sizes(self) -> list[int]:
-        """The rows of each block."""
-        return [size for source in self.sources for size in source.sizes]
+    def _pieces(self) -> list[tuple[Packed, Sequence[int], int]]:
+        """For each block, its source, where each column is in it, and its number there."""
+        every = zip(self.sources, self._order, strict=True)
+        return [(source, order, number) for source, order in every for number in range(len(source.sizes))]
 
     @cached_property
-    def starts(self) -> NDArray[np.int64]:
-        """Where the rows of each block begin."""
-        return np.cumsum([0, *self.sizes])
+    def block(self) -> Callable[[int], Any]:
+        """Opens a block; some stay open."""
 
-    @property
-    def n_blocks(self) -> int:
-        """Number of blocks."""
-        return len(self.sizes)
+        def opened(piece: int) -> Any:
+            source, _, number = self._pieces[piece]
+            return source.open(number)
 
-    def block(self, number: int) -> tuple[StoredBlock, Sequence[int]]:
-        """Open a block: also, where each column is in it."""
-        for source, order in zip(self.sources, self._order, strict=True):
-            if number < len(source.sizes):
-                return source.block(number), order
-            number -= len(source.sizes)
-        raise IndexError(number)
+        return lru_cache(_OPEN)(opened)
+
+    def place(self, piece: int, column: int) -> int:
+        """Return where a column is in a block."""
+        return self._pieces[piece][1][column]
+
+    def positions(self, piece: int, column: int) -> NDArray[Any]:
+        """Return which value each row of a block has, given where the column is in it."""
+        found: NDArray[Any] = self.block(piece).positions(column)
+        return found
+
+    def left(self, gone: Sequence[Gone]) -> Iterator[list[NDArray[np.int64]]]:
+        """Count the rows of each block that remain."""
+        for piece, mine in enumerate(gone):
+            yield left_of(partial(self.positions, piece), len(self.names), self.sizes[piece], mine)
+
+    def size(self, column: int) -> int:
+        """Return how many entries a column has; one that cannot be used has one."""
+        tally = self.tallies[column]
+        return 1 if tally.note else len(tally.counts)
+
+    def entries(self, piece: int, column: int) -> NDArray[Any]:
+        """Return which entry each distinct value of a column of a block is."""
+        tally = self.tallies[column]
+        values = self.block(piece).column(self.place(piece, column)).distinct
+        return np.zeros(max(len(values), 1), dtype=np.uint32) if tally.note else tally.find(values)
+
+    def source(self) -> Source:
+        """Return the table as columns of entries; row names, as R writes them, are left out."""
+
+        def make(name: str, column: int, options: ReadOptions) -> Column:
+            return self.column(name, self.tallies[column], options)
+
+        names, columns = self.names, list(range(len(self.names)))
+        if any(source.about.get("row_names") for source in self.sources):
+            self._check_row_names()
+            names, columns = names[1:], columns[1:]
+        return Source(names, self.n_rows, columns, make, self.called, header=self.header)
+
+    def _check_row_names(self) -> None:
+        """Leave out the first field, for which the header has no name, if it is distinct on every row."""
+        tally, width = self.tallies[0], len(self.names)
+        # Of very many, not all are compared: within a block they are distinct.
+        distinct = tally.note == "many" or len(tally.counts) == self.n_rows
+        first = tally.values.head(2) if distinct else [tally.values[int(np.argmax(tally.counts))]]
+        check_row_names(self.called, width, [str(value) for value in first], distinct=distinct)
 
     @cached_property
     def tallies(self) -> list[Tally]:
         """The distinct values of every column."""
         limit = min(MOST_VALUES, _MOST_IN_ALL // len(self.names))
         gathered = [_Gathered(name, limit) for name in self.names]
-        starts = iter(self.starts.tolist())
+        start = 0
         for source, order in zip(self.sources, self._order, strict=True):
-            for number in range(len(source.sizes)):
-                block, start = source.block(number), next(starts)
+            for number, size in enumerate(source.sizes):
+                block = source.open(number)
                 for column, values in zip(order, gathered, strict=True):
-                    values.add(block.part(column), start, source)
+                    values.add(block.column(column), start, source)
+                start += size
         # A text of which one cell is not written as an integer is a table of text.
         return [values.tally(as_text=self.way in {"text", "cells"}) for values in gathered]
 
@@ -216,16 +255,16 @@ class _Gathered:
         self._dtype: pl.DataType | None = None
         self._note, self._found = "", 0
 
-    def add(self, part: Part, start: int, source: Packed) -> None:
+    def add(self, part: Distinct, start: int, source: Packed) -> None:
         """Add those of a block, the first row of which is given."""
         import polars as pl
 
         if part.note:
             self._note, self._found = part.note, max(self._found, part.found)
-        self._unify(part.values.dtype, source)
+        self._unify(part.distinct.dtype, source)
         if self._note and self._frames:
             return
-        frame = pl.DataFrame({"value": part.values, "count": part.counts, "first": part.first + start})
+        frame = pl.DataFrame({"value": part.distinct, "count": part.counts, "first": part.first + start})
         self._frames.append(frame)
         self._size += len(frame)
         if self._size > self._merged + _GATHERED:
