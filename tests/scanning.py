@@ -5,7 +5,8 @@ from __future__ import annotations
 from contextlib import contextmanager
 from unittest.mock import patch
 
-from mapdag.data.packed import packing, readers, recoding, store, streams
+from mapdag.data import content
+from mapdag.data.packed import packing, readers, recoding, store
 
 
 @contextmanager
@@ -15,7 +16,7 @@ def blocks_of(rows, *, read=2**22, whole=True):
         patch.object(readers, "BLOCK_ROWS", rows),
         patch.object(packing, "BLOCK_ROWS", rows),
         patch.object(store, "BLOCK_ROWS", rows),
-        patch.object(streams, "READ", read),
+        patch.object(content, "READ", read),
         patch.object(recoding, "READ_ROWS", 2**20 if whole else 0),
     ):
         yield

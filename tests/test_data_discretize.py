@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mapdag.data import Cuts, Dataset, discretize, read
-from mapdag.data.cuts import hartemink_splits, quantile_splits, round_between
+from mapdag.data.discretization import hartemink_splits, quantile_splits, round_between
 from mapdag.errors import CapacityError, DataError, MapdagWarning, ParameterError
 
 

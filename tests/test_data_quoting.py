@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import mapdag as md
-from mapdag.data.quoting import Marks, are_lines_regular, are_quotes_regular, close_up, count_marks, find_fault
+from mapdag.data.dialect import Marks, are_lines_regular, are_quotes_regular, close_up, count_marks, find_fault
 from mapdag.errors import DataError
 
 
@@ -128,7 +128,7 @@ def test_blocks_of_any_size_are_judged_alike(monkeypatch):
     expected = count_marks(as_array(text), ord(","))
     assert isinstance(expected, Marks)
     for block in (1, 2, 3, 7):
-        monkeypatch.setattr("mapdag.data.quoting._BLOCK", block)
+        monkeypatch.setattr("mapdag.data.dialect._BLOCK", block)
         assert are_quotes_regular(as_array(text), ord(","))
         assert not are_quotes_regular(as_array(text + '"'), ord(","))
         assert count_marks(as_array(text), ord(",")) == expected
@@ -137,7 +137,7 @@ def test_blocks_of_any_size_are_judged_alike(monkeypatch):
 
 
 def test_marks_are_those_that_a_loop_counts(monkeypatch):
-    monkeypatch.setattr("mapdag.data.quoting._BLOCK", 126)  # and one byte on both sides: two words of bits
+    monkeypatch.setattr("mapdag.data.dialect._BLOCK", 126)  # and one byte on both sides: two words of bits
     rng = random.Random(1)
     for _ in range(300):
         field = rng.choice([["x", '"x"'], ['"x"'], ["x", '"x"', '"'], ["xyz", '"q"', '"a,b"', '""']])

@@ -251,7 +251,7 @@ def test_the_environment_says_where_the_cache_is(table, tmp_path, monkeypatch):
     assert (tmp_path / "there") in data.blocks.folder.parents
     monkeypatch.delenv("MAPDAG_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
-    from mapdag.data.packed.folders import cache_folder
+    from mapdag.data.packed.sealed import cache_folder
 
     assert cache_folder() == tmp_path / "xdg" / "mapdag" or sys.platform != "linux"
 

@@ -19,13 +19,13 @@ def cache(
 
     It is in the folder that the environment variable MAPDAG_CACHE names, or else where the system keeps caches.
     """
-    from mapdag.data.packed import contents
-    from mapdag.data.packed.folders import cache_folder
+    from mapdag.data.packed.scan import clear_cache, entries_of
+    from mapdag.data.packed.sealed import cache_folder
 
     folder = cache_folder()
     if clear:
-        contents.clear(folder)
-    found = contents.entries_of(folder)
+        clear_cache(folder)
+    found = entries_of(folder)
     total = sum(entry.bytes for entry in found)
     if json:
         entries = [{"what": each.what, "of": each.of, "bytes": each.bytes} for each in found]

@@ -97,7 +97,7 @@ def _existing(out: str, count: int) -> list[str]:
 
 def _parts(data: Any) -> list[str]:
     """Return the files of a table that is a folder or a pattern."""
-    from mapdag.data.packed.sources import find_files, is_many
+    from mapdag.data.packed.scan import find_files, is_many
 
     try:
         return [str(path) for path in find_files(data)] if is_many(data) else []

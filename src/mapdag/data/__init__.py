@@ -5,8 +5,7 @@
 """
 
 from mapdag.data.check import Check, ColumnCheck, check
-from mapdag.data.codings import Coding
-from mapdag.data.cuts import Cuts
+from mapdag.data.codings import Coding, Cuts
 from mapdag.data.dataset import Dataset
 from mapdag.data.discretization import discretize
 from mapdag.data.gaps import Gaps

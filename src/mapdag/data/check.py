@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mapdag.data.advice import advice_for, find_facts, general_notes
+from mapdag.data.advice import advice_for, code_for, command_for, find_facts, general_notes, options_for, repaired
 from mapdag.data.meanings import ReadOptions, missing_option, texts_for_missing
-from mapdag.data.packed.scan import open_packed
-from mapdag.data.packed.sources import is_many
+from mapdag.data.packed.scan import is_many, open_packed
 from mapdag.data.preparation import declared_in
 from mapdag.data.problems import unknown_names
-from mapdag.data.proposal import code_for, command_for, options_for, repaired
 from mapdag.data.rows import read_weights
 from mapdag.data.source import Source, check_width, names_in, open_source
 from mapdag.errors import DataError

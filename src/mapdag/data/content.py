@@ -1,13 +1,18 @@
-"""The bytes that a table is stored in: opening them, decompressing, and finding their format."""
+"""The bytes that a table is stored in: opened, decompressed, brought to UTF-8, as a whole or piece by piece."""
 
 from __future__ import annotations
 
+import bz2
+import codecs
+import gzip
 import io
 import lzma
 import mmap
 import os
 import stat
+import sys
 import zlib
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,11 +20,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mapdag.errors import DataError
+from mapdag.errors import DataError, ParameterError, Setting
 from mapdag.unpacking import BZIP, GZIP, XZ, check_no_device, unpacked
+from mapdag.wording import brief
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
 
 #: How much of a file is looked at to find its format, separator and types.
 HEAD = 2**18
@@ -33,6 +40,9 @@ _COLUMNAR_SUFFIXES = {".parquet", ".pq", ".arrow", ".arrows", ".feather", ".ipc"
 ZSTD = b"\x28\xb5\x2f\xfd"
 #: What decompressing raises where a file is cut off or damaged.
 DAMAGED = (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error)
+
+_BOMS = ((codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"), (codecs.BOM_UTF16_LE, "utf-16"),
+         (codecs.BOM_UTF16_BE, "utf-16"))  # fmt: skip
 
 #: What people try to read that is no table we know.
 _FOREIGN = {
@@ -288,3 +298,186 @@ def _unzstd_by_polars(content: Content) -> bytes:
     except failures() as error:
         raise DataError(f"{content.name}: cannot be decompressed, or is not UTF-8 text: {error}") from error
     return "\x1e".join(lines.to_series().fill_null("")).encode()
+
+
+# In UTF-8 -----------------------------------------------------------------------------------------------------------
+
+
+def as_utf8(content: Content, encoding: str | None) -> Content:
+    """Return the content in UTF-8 with newlines that polars knows; files that are so already stay where they are."""
+    encoding = known_encoding(content.head, encoding)
+    if encoding is not None:
+        try:
+            content = Content.of(content.name, content.load().decode(encoding).encode())
+        except UnicodeError as error:
+            raise not_in(encoding, content.name, error) from error
+    elif not is_utf8(content.head, whole=content.size <= len(content.head)):
+        content = latin(content)
+    refuse_nul(content.name, content.head)
+    if has_carriages(content.head):
+        content = Content.of(content.name, with_newlines(content.load(), content.name))
+    return content
+
+
+def known_encoding(head: bytes, encoding: str | None) -> str | None:
+    """Return the encoding that is asked for or that a text itself states, as Python calls it, if there is one."""
+    if encoding is None:
+        encoding = next((name for bom, name in _BOMS if head.startswith(bom)), None)
+    if encoding is None:
+        return None
+    try:
+        name = codecs.lookup(encoding).name
+        "".encode(name)  # some of them are for bytes
+    except (LookupError, ValueError, TypeError):
+        raise ParameterError(f"encoding must be one that Python knows, got {brief(encoding)}") from None
+    if name in {"utf-16", "utf-32"} and not any(head.startswith(bom) for bom, _ in _BOMS):
+        return f"{name}-{'le' if sys.byteorder == 'little' else 'be'}"  # which nothing in the text tells
+    return name
+
+
+def not_in(encoding: str, name: str, error: object) -> DataError:
+    """Return the error for a text that is not in the encoding that was asked for."""
+    return DataError(f"{name}: is not {encoding} text: {error}")
+
+
+def refuse_nul(name: str, head: bytes) -> None:
+    """Refuse what starts like no text."""
+    if b"\x00" in head:
+        told = f"{name} is not a text table (it holds NUL bytes); for UTF-16 text, pass "
+        raise DataError(told, Setting("encoding", "utf-16"))
+
+
+def has_carriages(head: bytes) -> bool:
+    """Tell whether lines end in carriage returns alone."""
+    return b"\r" in head and b"\n" not in head
+
+
+def with_newlines(text: bytes, name: str) -> bytes:
+    """Return text whose lines end in carriage returns alone with line feeds instead."""
+    if b"\n" in text:
+        raise DataError(f"{name}: lines end in carriage returns at first, in line feeds later; write one kind only")
+    return text.replace(b"\r", b"\n")
+
+
+def latin(content: Content) -> Content:
+    """Return content that is not UTF-8 as what it then usually is: Windows-1252, or else Latin-1."""
+    data = content.load()
+    try:
+        text = data.decode("cp1252")
+    except UnicodeDecodeError:
+        text = data.decode("latin-1")
+    return Content.of(content.name, text.encode())
+
+
+def is_utf8(head: bytes, *, whole: bool) -> bool:
+    """Tell whether the start of a text is in UTF-8, or all of it."""
+    # The cut at the end of a head may go through a character.
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        decoder.decode(head, final=whole)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+# Piece by piece ------------------------------------------------------------------------------------------------------
+
+READ = 2**22  # bytes at a time
+FIRST = 2**22  # bytes that the dialect is found from, unless the header is longer
+_OPENERS = (((GZIP,), gzip.open), (BZIP, bz2.open), ((XZ,), lzma.open))
+_COMPRESSED = (GZIP, XZ, ZSTD, *BZIP)
+_MAGIC = max(map(len, _COMPRESSED))
+
+
+class NotInEncoding(Exception):  # noqa: N818 - never seen by users
+    """The text is not in the encoding that its start suggests."""
+
+    def __init__(self, encoding: str, error: UnicodeError) -> None:
+        super().__init__(str(error))
+        self.encoding = encoding
+
+
+def opened(path: Path) -> Any:
+    """Open a file that may be compressed, to be read piece by piece."""
+    try:
+        with path.open("rb") as file:
+            magic = file.read(_MAGIC)
+        for start, opener in _OPENERS:
+            if magic.startswith(start):
+                return opener(path, "rb")
+        if magic.startswith(ZSTD):
+            return _zstd_stream(path)
+        return path.open("rb")
+    except OSError as error:
+        raise DataError(f"{shown(path)}: cannot be read: {error.strerror or error}") from error
+
+
+def _zstd_stream(path: Path) -> Any:
+    """Let pyarrow decompress piece by piece, or polars at once where there is none."""
+    try:
+        import pyarrow as pa
+    except ImportError:
+        return io.BytesIO(open_content(path).load())
+    return pa.input_stream(str(path), compression="zstd")
+
+
+def is_columnar_within(path: Path) -> bool:
+    """Tell whether a compressed file holds Parquet or Arrow rather than text, which is then unpacked as a whole."""
+    with path.open("rb") as file:
+        if not file.read(_MAGIC).startswith(_COMPRESSED):
+            return False
+    with opened(path) as file:
+        return is_columnar(read_bytes(file, _MAGIC, shown(path)))
+
+
+def read_bytes(file: Any, size: int, name: str) -> bytes:
+    """Read so many bytes, or all there are."""
+    try:
+        return bytes(file.read(size))
+    except DAMAGED as error:
+        raise DataError(f"{name}: cannot be decompressed: {error}") from error
+
+
+def _is_seekable(path: Path, encoding: str) -> bool:
+    """Tell whether the text is in the file as it is."""
+    with path.open("rb") as file:
+        return encoding == "utf-8" and not file.read(_MAGIC).startswith(_COMPRESSED)
+
+
+def decoded(path: Path, encoding: str, *, carriage: bool, start: int = 0, size: int | None = None) -> Iterator[bytes]:
+    """Read a text as UTF-8, from a place on."""
+    name = shown(path)
+    with opened(path) as file:
+        if start and not carriage and _is_seekable(path, encoding):
+            file.seek(start)
+            start = 0
+        decoder = None if encoding == "utf-8" else codecs.getincrementaldecoder(encoding)()
+        while True:
+            block = read_bytes(file, size or READ, name)
+            if decoder is not None:
+                try:
+                    text = decoder.decode(block, final=not block).encode()
+                except UnicodeError as error:
+                    raise NotInEncoding(encoding, error) from error
+            else:
+                text = block
+            if carriage:
+                text = with_newlines(text, name)
+            skipped = min(start, len(text))
+            start -= skipped
+            if len(text) > skipped:
+                yield text[skipped:]
+            if not block:
+                return
+
+
+def start_of(path: Path, encoding: str, carriage: bool) -> Content:
+    """Return the start of a text, long enough to hold its header."""
+    blocks, text = decoded(path, encoding, carriage=carriage, size=FIRST), bytearray()
+    for block in blocks:
+        text += block
+        if len(text) >= FIRST and text.count(b"\n") > 1:
+            break
+    data = bytes(text)
+    whole = next(blocks, None) is None
+    return Content(shown(path), data[:HEAD], len(data) if whole else sys.maxsize, data=data)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import ArrayLike, NDArray
 
-    from mapdag.data.cuts import Cuts
+    from mapdag.data.codings import Cuts
     from mapdag.data.gaps import Gaps
 
 _SHOWN_ROWS, _SHOWN_COLUMNS = 5, 12

@@ -16,10 +16,21 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from mapdag.data.columns import Column, from_objects
-from mapdag.data.dialect import Dialect, as_utf8, check_header, find_dialect, is_blank, latin, split_by_blanks
-from mapdag.data.quoting import Fault, are_lines_regular, are_quotes_regular, close_up, count_marks, find_fault
-from mapdag.data.series import from_polars, own_categorical
+from mapdag.data.columns import Column, from_objects, from_polars, own_categorical
+from mapdag.data.content import as_utf8, latin
+from mapdag.data.dialect import (
+    Dialect,
+    Fault,
+    are_lines_regular,
+    are_quotes_regular,
+    check_header,
+    close_up,
+    count_marks,
+    find_dialect,
+    find_fault,
+    is_blank,
+    split_by_blanks,
+)
 from mapdag.data.source import Source, check_row_names
 from mapdag.errors import DataError
 

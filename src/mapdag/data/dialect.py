@@ -1,30 +1,36 @@
-"""The dialect of a text table: its encoding, separator, header, and a sample of its records.
+"""The text of a table: its separator, header and a sample of its records; whether its quotes and line ends are regular.
 
 Fields may be separated by blanks, one or more, as R and many simulators write them. Such text is brought to single
 blanks, which polars can parse. It may be there already: then it stays where it is.
+
+A quote opens at the start of a field, closes at its end, and is doubled in between. Whatever else there may be, polars
+reads in a way of its own, and drops characters. So the quotes are looked at here before its word is taken for anything.
 """
 
 from __future__ import annotations
 
-import codecs
 import csv
 import io
 import re
-import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from mapdag.data.content import HEAD, Content
 from mapdag.data.problems import NoRows
-from mapdag.data.quoting import close_up, find_fault
-from mapdag.errors import DataError, ParameterError, Setting
+from mapdag.errors import DataError, ParameterError
 from mapdag.notices import warn
 from mapdag.wording import brief
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
 _SEPARATORS = ",;\t|"
 _SAMPLE = 1000
-_BOMS = ((codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"), (codecs.BOM_UTF16_LE, "utf-16"),
-         (codecs.BOM_UTF16_BE, "utf-16"))  # fmt: skip
 #: A quoted field, whose own quotes are doubled or escaped; or blanks, with the end of the line if they touch it.
 _TOKEN = re.compile(rb'(?<![^\s])"[^"\\]*(?:(?:\\.|"")[^"\\]*)*"|[ \t]+(\r?\n|\r?\Z)?', re.DOTALL)
 
@@ -47,83 +53,6 @@ class Dialect:
     start: int  # how many bytes these are
     sample: list[list[str]]  # the first records, as far as they are seen whole
     row_names: bool = False  # whether R wrote row names, without a name of their own: `names` starts with an empty one
-
-
-def as_utf8(content: Content, encoding: str | None) -> Content:
-    """Return the content in UTF-8 with newlines that polars knows; files that are so already stay where they are."""
-    encoding = known_encoding(content.head, encoding)
-    if encoding is not None:
-        try:
-            content = Content.of(content.name, content.load().decode(encoding).encode())
-        except UnicodeError as error:
-            raise not_in(encoding, content.name, error) from error
-    elif not is_utf8(content.head, whole=content.size <= len(content.head)):
-        content = latin(content)
-    refuse_nul(content.name, content.head)
-    if has_carriages(content.head):
-        content = Content.of(content.name, with_newlines(content.load(), content.name))
-    return content
-
-
-def known_encoding(head: bytes, encoding: str | None) -> str | None:
-    """Return the encoding that is asked for or that a text itself states, as Python calls it, if there is one."""
-    if encoding is None:
-        encoding = next((name for bom, name in _BOMS if head.startswith(bom)), None)
-    if encoding is None:
-        return None
-    try:
-        name = codecs.lookup(encoding).name
-        "".encode(name)  # some of them are for bytes
-    except (LookupError, ValueError, TypeError):
-        raise ParameterError(f"encoding must be one that Python knows, got {brief(encoding)}") from None
-    if name in {"utf-16", "utf-32"} and not any(head.startswith(bom) for bom, _ in _BOMS):
-        return f"{name}-{'le' if sys.byteorder == 'little' else 'be'}"  # which nothing in the text tells
-    return name
-
-
-def not_in(encoding: str, name: str, error: object) -> DataError:
-    """Return the error for a text that is not in the encoding that was asked for."""
-    return DataError(f"{name}: is not {encoding} text: {error}")
-
-
-def refuse_nul(name: str, head: bytes) -> None:
-    """Refuse what starts like no text."""
-    if b"\x00" in head:
-        told = f"{name} is not a text table (it holds NUL bytes); for UTF-16 text, pass "
-        raise DataError(told, Setting("encoding", "utf-16"))
-
-
-def has_carriages(head: bytes) -> bool:
-    """Tell whether lines end in carriage returns alone."""
-    return b"\r" in head and b"\n" not in head
-
-
-def with_newlines(text: bytes, name: str) -> bytes:
-    """Return text whose lines end in carriage returns alone with line feeds instead."""
-    if b"\n" in text:
-        raise DataError(f"{name}: lines end in carriage returns at first, in line feeds later; write one kind only")
-    return text.replace(b"\r", b"\n")
-
-
-def latin(content: Content) -> Content:
-    """Return content that is not UTF-8 as what it then usually is: Windows-1252, or else Latin-1."""
-    data = content.load()
-    try:
-        text = data.decode("cp1252")
-    except UnicodeDecodeError:
-        text = data.decode("latin-1")
-    return Content.of(content.name, text.encode())
-
-
-def is_utf8(head: bytes, *, whole: bool) -> bool:
-    """Tell whether the start of a text is in UTF-8, or all of it."""
-    # The cut at the end of a head may go through a character.
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    try:
-        decoder.decode(head, final=whole)
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _is_separator(given: object) -> bool:
@@ -298,3 +227,194 @@ def _token(match: re.Match[bytes]) -> bytes:
     if end is not None:
         return end
     return b"" if match.string[max(match.start() - 1, 0) : match.start()] in {b"", b"\n"} else b" "
+
+
+# Quotes and line ends: whether every reader reads them alike, and where they are not ---------------------------------
+
+_BLOCK = 2**20 - 2  # bytes at a time, which stay in the processor's cache; with those around them, whole words of bits
+_QUOTE, _LINE, _CARRIAGE = ord('"'), ord("\n"), ord("\r")
+
+
+class Marks(NamedTuple):
+    """What a text has besides the values of its cells."""
+
+    separators: int
+    lines: int
+    plain: bool  # whether each quote is next to one border of a field, half of them after it, the last before it
+
+    def prove(self, records: int, width: int) -> bool:
+        """Tell whether it is certain that quotes are regular, given how many records a reader has found.
+
+        If it took all separators and line ends for borders, there are none between the quotes that it took for a pair.
+        So the next quote after one that opens a field closes it; and there is no other, since there are as many.
+        """
+        return self.plain and self.separators == records * (width - 1) and self.lines == records
+
+
+def count_marks(data: NDArray[np.uint8], separator: int, *, carriages: bool = True) -> Marks:
+    """Count what stands between fields, and tell whether quotes stand next to it; `carriages`: if there are any.
+
+    Bytes become bits, 64 to a word: what is next to what are shifts of words, which take an eighth of the time.
+    """
+    separators = quotes = before = 0
+    lines = int(data[-1] != _LINE)  # the last one need not end
+    plain = closed = True
+    for block in _blocks(data):
+        within = _within(len(block))
+        split, line = _bits(block, separator), _bits(block, _LINE)
+        separators += _ones(split & within)
+        lines += _ones(line & within)
+        quote = _bits(block, _QUOTE) & within
+        words = np.flatnonzero(quote)
+        if not len(words):
+            continue
+        border = split | line
+        if carriages:
+            border |= _bits(block, _CARRIAGE)
+        opens = quote & _one_later(border)
+        plain = plain and not (quote & ~(_one_later(border) ^ _one_sooner(border))).any()
+        quotes += _ones(quote)
+        before += _ones(opens)
+        last = int(words[-1])
+        closed = not int(opens[last]) >> (int(quote[last]).bit_length() - 1)
+    return Marks(separators, lines, plain and quotes == 2 * before and closed)
+
+
+def _bits(block: NDArray[np.uint8], byte: int) -> NDArray[np.uint64]:
+    """Return which bytes are this one, a bit each."""
+    packed = np.packbits(block == byte, bitorder="little")
+    if len(packed) % 8:
+        packed = np.concatenate([packed, np.zeros(-len(packed) % 8, dtype=np.uint8)])
+    return packed.view("<u8")
+
+
+@lru_cache(maxsize=4)
+def _within(size: int) -> NDArray[np.uint64]:
+    """Return the bits of a block but for the byte before and the byte after it."""
+    inner = np.ones(size, dtype=np.uint8)
+    inner[0] = inner[-1] = 0
+    return _bits(inner, 1)
+
+
+def _one_later(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Shift by one byte of the text towards its end."""
+    shifted = bits << np.uint64(1)
+    shifted[1:] |= bits[:-1] >> np.uint64(63)
+    return shifted
+
+
+def _one_sooner(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Shift by one byte of the text towards its start."""
+    shifted = bits >> np.uint64(1)
+    shifted[:-1] |= bits[1:] << np.uint64(63)
+    return shifted
+
+
+def _ones(bits: NDArray[np.uint64]) -> int:
+    if hasattr(np, "bitwise_count"):  # since numpy 2.0
+        return int(np.bitwise_count(bits).sum(dtype=np.int64))
+    return int(np.count_nonzero(np.unpackbits(bits.view(np.uint8))))
+
+
+def are_quotes_regular(data: NDArray[np.uint8], separator: int) -> bool:
+    """Tell whether each quote opens at the start of a field, closes at its end, or is one of two within.
+
+    Taken in pairs, the first of a pair follows a border or, if it is the second half of a doubled quote, a quote; and
+    the second of a pair is before a border or a quote.
+    """
+    inside = 0
+    for block in _blocks(data):
+        quote = block[1:-1] == _QUOTE
+        before = np.compress(quote, block[:-2])[inside::2]
+        after = np.compress(quote, block[2:])[1 - inside :: 2]
+        if not ((before == _QUOTE) | (before == separator) | (before == _LINE)).all():
+            return False
+        if not ((after == _QUOTE) | (after == separator) | (after == _LINE) | (after == _CARRIAGE)).all():
+            return False
+        inside = (inside + int(np.count_nonzero(quote))) % 2
+    return not inside
+
+
+def are_lines_regular(data: NDArray[np.uint8]) -> bool:
+    """Tell whether every carriage return is before a line feed, or at the end."""
+    return not any(((block[1:-1] == _CARRIAGE) & (block[2:] != _LINE)).any() for block in _blocks(data))
+
+
+def _blocks(data: NDArray[np.uint8]) -> Iterator[NDArray[np.uint8]]:
+    """Cut into blocks, each with the byte before and the byte after it; around the whole, there are line ends."""
+    edge = np.array([_LINE], dtype=np.uint8)
+    data = np.asarray(data)
+    for low in range(0, len(data), _BLOCK):
+        block = data[max(low - 1, 0) : low + _BLOCK + 1]
+        parts = [edge] * (low == 0) + [block] + [edge] * (low + _BLOCK >= len(data))
+        yield np.concatenate(parts) if len(parts) > 1 else block
+
+
+# What is not regular -------------------------------------------------------------------------------------------------
+
+
+def close_up(text: str, separator: str) -> str:
+    r"""Take off the blanks between a closing quote and the end of its field.
+
+    >>> close_up('"x" ,1\n "y"\t\n', ",")
+    '"x",1\n "y"\n'
+    """
+    blank = "" if separator in " \t" else r"[ \t]*"
+    border = f"[{re.escape(separator)}\n]"
+    field = re.compile(rf'((?:\A|(?<={border})){blank}"[^"]*(?:""[^"]*)*"){blank}(?={border}|\r|\Z)')
+    return field.sub(r"\1", text)
+
+
+class Fault(NamedTuple):
+    """Where a text cannot be understood, and why."""
+
+    line: int  # counted from 1
+    column: int  # in characters, counted from 1
+    why: str
+
+
+def find_fault(text: str, separator: str) -> Fault | None:
+    r"""Find the first quote or carriage return that makes no sense.
+
+    >>> find_fault('a,b\nx,"yes', ",")
+    Fault(line=2, column=3, why='a quote is opened here and never closed')
+    >>> find_fault('a,b\n"x"y,z\n', ",")
+    Fault(line=2, column=4, why="'y' follows a closing quote; a quote inside of a quoted field must be doubled")
+    """
+    opening = re.compile(r'"' if separator == " " else r' *"')
+    bare = re.compile(rf"[^{re.escape(separator)}\r\n]*")
+    line_end = re.compile(r"\r*(?:\n|\Z)")
+    place = 0
+    while place < len(text):
+        match = opening.match(text, place)
+        if match:
+            end = _end_of_quoted(text, match.end())
+            if end < 0:
+                return _at(text, match.end() - 1, "a quote is opened here and never closed")
+            place = end
+        else:
+            place = bare.match(text, place).end()  # type: ignore[union-attr]  # it matches nothing, too
+        ended = line_end.match(text, place)
+        if ended:
+            place = max(ended.end(), place + 1)
+        elif text[place] == "\r":
+            return _at(text, place, "a carriage return alone, though other lines end in line feeds")
+        elif text[place] != separator:
+            why = "follows a closing quote; a quote inside of a quoted field must be doubled"
+            return _at(text, place, f"{text[place]!r} {why}")
+        else:
+            place += 1
+    return None
+
+
+def _end_of_quoted(text: str, place: int) -> int:
+    """Return the place after the quote that closes a field, or -1."""
+    while True:
+        place = text.find('"', place)
+        if place < 0 or text[place + 1 : place + 2] != '"':
+            return place + 1 if place >= 0 else -1
+        place += 2
+
+
+def _at(text: str, place: int, why: str) -> Fault:
+    return Fault(text.count("\n", 0, place) + 1, place - text.rfind("\n", 0, place), why)

@@ -172,20 +172,6 @@ def _note_many(column: Column, levels: Sequence[str], options: ReadOptions, prob
     problems.add(column.name, what, *ways, topic="look like identifiers")
 
 
-def missing_positions(column: Column, options: ReadOptions) -> NDArray[np.bool_]:
-    """Tell which positions of a column mean "missing", whatever becomes of it."""
-    undeclared = column.name not in options.declared and column.declared is None
-    if column.kind == "nested":
-        return np.zeros(column.n_positions, dtype=bool)
-    # The text of numbers in great variety is not made for this.
-    if options.cuts(column) or (undeclared and column.values is not None):
-        numbers = column.numbers(options.missing_texts(column.name))
-        if numbers is not None:
-            return np.isnan(numbers)
-    labels = meanings_of(column, options, options.expected(column.name))
-    return np.array([label is None for label in labels], dtype=bool)
-
-
 def _own_levels(column: Column, options: ReadOptions, labels: Sequence[str | None]) -> tuple[str, ...]:
     if column.declared is not None:
         return tuple(label for label in dict.fromkeys(column.declared) if not no_level(label, column.name, options))

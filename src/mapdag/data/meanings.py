@@ -161,6 +161,20 @@ def codes_by_position(column: Column, levels: Sequence[str]) -> NDArray[np.intp]
     return np.array([known.get(text, NO_LEVEL) for text in meanings_of(column, ReadOptions(), levels)], dtype=np.intp)
 
 
+def missing_positions(column: Column, options: ReadOptions) -> NDArray[np.bool_]:
+    """Tell which positions of a column mean "missing", whatever becomes of it."""
+    undeclared = column.name not in options.declared and column.declared is None
+    if column.kind == "nested":
+        return np.zeros(column.n_positions, dtype=bool)
+    # The text of numbers in great variety is not made for this.
+    if options.cuts(column) or (undeclared and column.values is not None):
+        numbers = column.numbers(options.missing_texts(column.name))
+        if numbers is not None:
+            return np.isnan(numbers)
+    labels = meanings_of(column, options, options.expected(column.name))
+    return np.array([label is None for label in labels], dtype=bool)
+
+
 def no_level(label: str, name: str, options: ReadOptions) -> bool:
     """Tell whether a category that the type of a column declares is no level all the same."""
     return not label.strip() or label in options.missing_values_of(name)

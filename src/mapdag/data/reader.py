@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from mapdag.data.columns import is_a
 from mapdag.data.dataset import Dataset
 from mapdag.data.meanings import missing_option
-from mapdag.data.packed.scan import scan
-from mapdag.data.packed.sources import is_many
+from mapdag.data.packed.scan import is_many, scan
 from mapdag.data.preparation import prepare
 from mapdag.data.source import names_in
 from mapdag.errors import ParameterError

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from mapdag.data.labels import parse_numbers
-from mapdag.data.levels import missing_positions
+from mapdag.data.meanings import missing_positions
 from mapdag.data.problems import Problems, rows_text
 from mapdag.errors import DataError, ParameterError, Setting
 

@@ -16,13 +16,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mapdag.data.codings import TEXT
-from mapdag.data.columns import Column, is_a
+from mapdag.data.columns import Column, from_any, from_pandas, from_polars, is_a
 from mapdag.data.content import HEAD, Content, failures, open_content
 from mapdag.data.dataset import Dataset
 from mapdag.data.labels import half_character, is_iterable
 from mapdag.data.panics import without_reports
 from mapdag.data.problems import Problems, listed, unknown_names
-from mapdag.data.series import from_any, from_pandas, from_polars
 from mapdag.errors import CapacityError, DataError, ParameterError
 from mapdag.notices import warn
 from mapdag.wording import brief

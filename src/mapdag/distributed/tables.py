@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mapdag.cluster import LOG, Workers, connect
+from mapdag.data.columns import from_pandas
 from mapdag.data.packed import ScannedDataset
 from mapdag.data.packed.packing import Packed
 from mapdag.data.packed.recoding import Pieces, decide
-from mapdag.data.packed.sources import find_files
+from mapdag.data.packed.scan import find_files
 from mapdag.data.packed.tallies import PackedTable
 from mapdag.data.preparation import prepare
-from mapdag.data.series import from_pandas
 from mapdag.data.source import Source
 from mapdag.distributed.blocks import RemoteBlocks
 from mapdag.distributed.packing import (

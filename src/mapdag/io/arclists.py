@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 
-from mapdag.data.quoting import Fault, close_up, find_fault
+from mapdag.data.dialect import Fault, close_up, find_fault
 from mapdag.errors import FormatError, GraphError
 from mapdag.graphs import DAG
 from mapdag.graphs.nodes import Arc, first_appearance

@@ -14,8 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
-from mapdag.data.codings import Coding, ValueType
-from mapdag.data.cuts import Cuts
+from mapdag.data.codings import Coding, Cuts, ValueType
 from mapdag.errors import FormatError, ParameterError
 
 _MARK = "mapdag:"

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mapdag.data.codings import TEXT, Coding, interval_levels
+from mapdag.data.codings import TEXT, Coding, Cuts, interval_levels
 from mapdag.data.columns import is_missing
-from mapdag.data.cuts import Cuts
 from mapdag.data.labels import Matcher, parse_numbers, text_of
 from mapdag.data.problems import listed
 from mapdag.errors import ParameterError

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mapdag.data import Dataset
+from mapdag.data.columns import from_any
 from mapdag.data.labels import label_list, ordered
 from mapdag.data.meanings import ReadOptions, meanings_of
 from mapdag.data.problems import listed, rows_text
-from mapdag.data.series import from_any
 from mapdag.errors import DataError, ParameterError, Setting
 from mapdag.networks.inputs import readable_again, rows_as_evidence
 from mapdag.networks.network import check_network

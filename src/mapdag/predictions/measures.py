@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mapdag.checks import check_whole
+from mapdag.data.columns import from_any
 from mapdag.data.meanings import MISSING_CODE, NO_LEVEL, codes_by_position
 from mapdag.data.problems import listed
-from mapdag.data.series import from_any
 from mapdag.errors import DataError, ParameterError
 from mapdag.networks.propagation import first_best
 from mapdag.predictions.curves import ROC, Calibration, mean

@@ -11,8 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mapdag.data import read
 from mapdag.data.codings import TEXT
-from mapdag.data.levels import missing_positions
-from mapdag.data.meanings import ReadOptions, meanings_of
+from mapdag.data.meanings import ReadOptions, meanings_of, missing_positions
 from mapdag.data.source import open_source
 from mapdag.errors import DataError
 from mapdag.networks.evidence import decoded

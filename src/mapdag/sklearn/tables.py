@@ -11,8 +11,15 @@ from sklearn.utils.validation import validate_data
 
 from mapdag.data.judgement import FEW
 from mapdag.data.labels import are_integral
-from mapdag.data.levels import missing_positions
-from mapdag.data.meanings import MISSING_CODE, MISSING_LEVELS, NO_LEVEL, ReadOptions, codes_by_position, meanings_of
+from mapdag.data.meanings import (
+    MISSING_CODE,
+    MISSING_LEVELS,
+    NO_LEVEL,
+    ReadOptions,
+    codes_by_position,
+    meanings_of,
+    missing_positions,
+)
 from mapdag.data.source import open_source
 from mapdag.notices import unsaid
 

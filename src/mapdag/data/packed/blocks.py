@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from mapdag.data.columns import from_polars, own_categorical
 from mapdag.data.labels import MAX_LEVELS
-from mapdag.data.packed.planes import pack, plane_bytes, planes_of, unpack
 from mapdag.data.packed.sealed import Broken, read_sealed, write_sealed
-from mapdag.data.series import from_polars, own_categorical
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
 
     import polars as pl
     from numpy.typing import NDArray
+
 
 #: Rows of a block, at most.
 BLOCK_ROWS = 2**18
@@ -205,3 +205,52 @@ class StoredBlock:
 
     def _piece(self, number: int) -> NDArray[np.uint8]:
         return self._content[self._ends[number] : self._ends[number + 1]]
+
+
+# Whole numbers in as few bits as they need: a bit plane for each of their binary digits ------------------------------
+
+_WORD = 64  # bits: planes are whole words, so that they can be counted as such
+
+
+def planes_of(size: int) -> int:
+    """Return how many binary digits the numbers below `size` need.
+
+    >>> [planes_of(size) for size in (1, 2, 3, 4, 5, 256, 257)]
+    [0, 1, 2, 2, 3, 8, 9]
+    """
+    return max(size - 1, 0).bit_length()
+
+
+def plane_bytes(n: int) -> int:
+    """Return how many bytes a plane of so many numbers takes."""
+    return -(-n // _WORD) * (_WORD // 8)
+
+
+def pack(numbers: NDArray[Any], planes: int) -> bytes:
+    """Return the planes of some unsigned numbers, the lowest digit first.
+
+    >>> pack(np.array([0, 1, 2, 3], dtype=np.uint8), 2).hex()
+    '0a000000000000000c00000000000000'
+    """
+    width = plane_bytes(len(numbers))
+    packed = np.zeros((planes, width), dtype=np.uint8)
+    for plane, bits in enumerate(packed):
+        digits = numbers & numbers.dtype.type(1 << plane)  # any but zero is a one
+        found = np.packbits(digits if digits.dtype == np.uint8 else digits != 0, bitorder="little")
+        bits[: len(found)] = found
+    return packed.tobytes()
+
+
+def unpack(bits: NDArray[np.uint8], n: int) -> NDArray[Any]:
+    """Return the numbers that were packed, given their planes as rows: in 8 bits, 16 or 32."""
+    planes = len(bits)
+    dtype = np.uint8 if planes <= 8 else np.uint16 if planes <= 16 else np.uint32
+    numbers: NDArray[Any] = np.zeros(n, dtype=dtype)
+    for low in range(0, planes, 8):
+        # A word holds a digit of eight numbers, a byte each: all of them are put in place at once.
+        words = np.zeros(bits.shape[1], dtype=np.uint64)
+        for place, plane in enumerate(bits[low : low + 8]):
+            words |= np.unpackbits(plane, bitorder="little").view(np.uint64) << np.uint64(place)
+        octets = words.view(np.uint8)[:n]
+        numbers = octets if planes <= 8 else numbers | (octets.astype(dtype) << dtype(low))
+    return numbers

@@ -8,13 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from mapdag.data.content import shown
+from mapdag.data.content import NotInEncoding, shown
 from mapdag.data.packed.blocks import BLOCK_ROWS, StoredBlock
-from mapdag.data.packed.fingerprints import Fingerprint
-from mapdag.data.packed.folders import key_of, locked
 from mapdag.data.packed.readers import FrameReader, Reader, TextReader, open_reader
-from mapdag.data.packed.sealed import Broken, read_sealed, write_sealed
-from mapdag.data.packed.streams import NotInEncoding
+from mapdag.data.packed.sealed import Broken, Fingerprint, key_of, locked, read_sealed, write_sealed
 from mapdag.data.problems import NoRows
 from mapdag.errors import DataError
 from mapdag.tasks import in_order

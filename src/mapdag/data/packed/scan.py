@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import shutil
 import tempfile
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -16,20 +17,19 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from mapdag.data.columns import is_a
+from mapdag.data.content import located, shown
 from mapdag.data.meanings import missing_option
 from mapdag.data.packed.dataset import ScannedDataset, source_of_scanned
-from mapdag.data.packed.folders import cache_folder
 from mapdag.data.packed.packing import Packed, pack_file, pack_frame
 from mapdag.data.packed.recoding import counted, decide, with_rows
-from mapdag.data.packed.sealed import Broken, told_if_full
-from mapdag.data.packed.sources import find_files, is_many
+from mapdag.data.packed.sealed import Broken, cache_folder, locked, read_sealed, told_if_full
 from mapdag.data.packed.store import store
 from mapdag.data.packed.tallies import PackedTable
 from mapdag.data.preparation import prepare
 from mapdag.data.problems import NoRows
 from mapdag.data.source import names_in
 from mapdag.errors import DataError, ParameterError
-from mapdag.progress import shown
+from mapdag.progress import shown as shown_while
 from mapdag.public import public
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from mapdag.data.packed.recoding import Recoding
     from mapdag.data.source import Source
     from mapdag.progress import OnCount
+
 
 _TRIES = 3  # at mending what is damaged
 _MB = 10**6
@@ -138,7 +139,7 @@ def scan(
     folder = cache_folder(cache)
     for _ in range(_TRIES):
         try:
-            with shown(progress, lambda bar: bar.counter("MB")) as tell:
+            with shown_while(progress, lambda bar: bar.counter("MB")) as tell:
                 table, owned = packed_table(source, folder, separator, encoding, tell)
             found = read_packed(table, options)
             blocks = store(table, found, folder)
@@ -233,3 +234,117 @@ def _tell_bytes(tell: OnCount | None, before: int, size: int, total: int, share:
 def _forget(*folders: Path) -> None:
     for folder in folders:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+# Which files make up a table -----------------------------------------------------------------------------------------
+
+
+def is_many(source: Any) -> bool:
+    """Tell whether a source is several files: a list of paths, a folder, or a pattern that is no file's name."""
+    if isinstance(source, list | tuple):
+        return bool(source) and all(isinstance(each, str | os.PathLike) for each in source)
+    if not isinstance(source, str | os.PathLike) or "\n" in os.fspath(source):
+        return False
+    path = located(source)
+    return path.is_dir() or (not path.exists() and glob.has_magic(str(path)))
+
+
+def find_files(source: Any, cache: Path | None = None) -> list[Path]:
+    """Return the files of a path, a pattern, a folder, or a list of these; those of a folder or pattern are sorted.
+
+    Those in the cache, which may be in that folder, are none of them.
+    """
+    if isinstance(source, list | tuple):
+        return [path for each in source for path in find_files(each, cache)]
+    if not isinstance(source, str | os.PathLike):
+        raise DataError(
+            "scan takes a path, a pattern such as 'data/*.parquet', a folder, a list of these, or a polars LazyFrame, "
+            f"got {type(source).__module__}.{type(source).__qualname__}: mapdag.read takes tables in memory"
+        )
+    path = located(source)
+    if path.is_dir():
+        found = _without(cache, sorted(_in_folder(path)))
+        if not found:
+            raise DataError(f"{shown(path)} has no files in it")
+        return found
+    if not path.exists() and glob.has_magic(str(path)):
+        matching = map(Path, glob.iglob(str(path), recursive=True))  # noqa: PTH207 - any pattern, from any folder
+        found = sorted(each for each in matching if each.is_file() and (_is_table(each) or path.name[0] in "._"))
+        found = _without(cache, found)
+        if not found:
+            raise DataError(f"{shown(path)}: no file matches")
+        return found
+    if not path.exists():
+        raise DataError(f"{shown(path)}: no such file")
+    if not path.is_file():
+        raise DataError(f"{shown(path)} is no file that can be read twice: save the table to one")
+    return [path]
+
+
+def _in_folder(folder: Path) -> list[Path]:
+    """Return the files in a folder and those below it, without what programs leave beside their tables."""
+    found = []
+    for path in folder.iterdir():
+        if _is_table(path):
+            found += _in_folder(path) if path.is_dir() else [path]
+    return found
+
+
+def _without(cache: Path | None, files: list[Path]) -> list[Path]:
+    if cache is None:
+        return files
+    kept = cache.resolve()
+    return [path for path in files if kept not in path.resolve().parents]
+
+
+def _is_table(path: Path) -> bool:
+    return not path.name.startswith((".", "_")) and path.suffix != ".crc" and (path.is_dir() or path.is_file())
+
+
+# What is in the cache, and how to clear it ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What is kept of a table.
+
+    Attributes
+    ----------
+    what : {"rows", "codes", "begun"}
+        The rows of a file as they were read; the codes of a table; or what was not finished.
+    of : str
+        The file, the first one where there are several.
+    bytes : int
+    folder : Path
+        Where it is.
+    """
+
+    what: str
+    of: str
+    bytes: int
+    folder: Path
+
+
+def entries_of(cache: Path) -> list[Entry]:
+    """List what a cache holds, the largest first."""
+    found = [_entry(folder) for kind in ("sources", "tables") for folder in sorted((cache / kind).glob("*/"))]
+    return sorted(found, key=lambda entry: -entry.bytes)
+
+
+def clear_cache(cache: Path) -> None:
+    """Remove what a cache holds, once nobody is writing to it."""
+    for entry in entries_of(cache):
+        with locked(entry.folder):
+            shutil.rmtree(entry.folder, ignore_errors=True)
+
+
+def _entry(folder: Path) -> Entry:
+    size = sum(path.stat().st_size for path in folder.iterdir())
+    for name, what in (("whole", "rows"), ("table", "codes"), ("begun", "begun")):
+        try:
+            facts = read_sealed(folder / name)[0]
+        except Broken:
+            continue
+        files = facts.get("sources", [facts.get("path", "")])
+        return Entry(what, files[0] + (f" and {len(files) - 1:,} more" if len(files) > 1 else ""), size, folder)
+    return Entry("begun", "", size, folder)

@@ -7,21 +7,25 @@ all that follows.
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import os
+import sys
 import zlib
 from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mapdag.errors import DataError
+from mapdag.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from numpy.typing import NDArray
+
 
 _MAGIC = b"mapdag 1 "
 _SEAL = len(_MAGIC) + 8 + 1 + 16 + 1  # checksum and size in hexadecimal, a blank, a newline: see `_sealed`
@@ -107,3 +111,88 @@ def told_if_full(path: Path) -> Iterator[None]:
         kept = ". What was packed so far is kept there, and used when the table is scanned again" if full else ""
         way_out = f"{what} cache= (or set MAPDAG_CACHE) to a folder elsewhere{kept}"
         raise DataError(f"cache: {path.parent} cannot be written to: {way_out}") from error
+
+
+# Where they are kept, and who may write there ------------------------------------------------------------------------
+
+_VARIABLE = "MAPDAG_CACHE"
+
+
+def cache_folder(cache: str | os.PathLike[str] | None = None) -> Path:
+    """Return the folder that packed tables are kept in.
+
+    The one that is given, or that ``MAPDAG_CACHE`` names, or else where the system wants a user's caches.
+    """
+    chosen = cache if cache is not None else os.environ.get(_VARIABLE) or None
+    if chosen is not None:
+        if not isinstance(chosen, str | os.PathLike) or "\0" in os.fspath(chosen):
+            raise ParameterError(f"cache must be the path of a folder, got {chosen!r:.80}")
+        return Path(chosen).expanduser()
+    if sys.platform == "win32":
+        home = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        home = Path.home() / "Library" / "Caches"
+    else:
+        home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return home / "mapdag"
+
+
+def key_of(*parts: Any) -> str:
+    """Return a name for what some values make up.
+
+    >>> key_of("a", 1) == key_of("a", 1) != key_of("a", 2)
+    True
+    """
+    return hashlib.blake2b(repr(parts).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Make a folder, and keep other processes from writing to it; the lock ends with the process, however that ends."""
+    with told_if_full(folder / "lock"):
+        folder.mkdir(parents=True, exist_ok=True)
+        file = (folder / "lock").open("a+b")
+    with file:
+        if sys.platform == "win32":
+            import msvcrt
+
+            file.seek(0)
+            msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX)
+        for left in folder.glob(f"*{PART}"):  # by a process that was killed
+            left.unlink()
+        yield
+
+
+# How to tell that a file is the one that was read before -------------------------------------------------------------
+
+_ENDS = 2**16  # bytes at either end
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """What is remembered of a file: its size, when it was changed, and how it starts and ends."""
+
+    size: int
+    changed: int  # nanoseconds
+    ends: str  # a digest
+
+    @classmethod
+    def of(cls, path: Path) -> Fingerprint:
+        """Look at a file."""
+        try:
+            with path.open("rb") as file:
+                digest = hashlib.blake2b(file.read(_ENDS), digest_size=16)
+                size = file.seek(0, 2)
+                file.seek(max(size - _ENDS, 0))
+                digest.update(file.read(_ENDS))
+                return cls(size, path.stat().st_mtime_ns, digest.hexdigest())
+        except OSError as error:
+            raise DataError(f"{path}: cannot be read: {error.strerror or error}") from error
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        return asdict(self)

@@ -13,11 +13,9 @@ import numpy as np
 from mapdag.data.codings import Coding
 from mapdag.data.dataset import Dataset
 from mapdag.data.labels import code_dtype
-from mapdag.data.packed.blocks import BLOCK_ROWS
-from mapdag.data.packed.folders import key_of, locked
+from mapdag.data.packed.blocks import BLOCK_ROWS, pack, plane_bytes, planes_of, unpack
 from mapdag.data.packed.packing import READING_THREADS, VERSION
-from mapdag.data.packed.planes import pack, plane_bytes, planes_of, unpack
-from mapdag.data.packed.sealed import Broken, read_sealed, write_sealed
+from mapdag.data.packed.sealed import Broken, key_of, locked, read_sealed, write_sealed
 from mapdag.errors import DataError
 from mapdag.tasks import in_order
 

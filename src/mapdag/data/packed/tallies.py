@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mapdag.data.columns import Column, from_objects
+from mapdag.data.columns import Column, from_objects, from_polars
 from mapdag.data.packed.recoding import Pieces, left_of
 from mapdag.data.problems import listed
-from mapdag.data.series import from_polars
 from mapdag.data.source import Source, check_row_names
 from mapdag.errors import DataError
 
