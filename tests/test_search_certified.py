@@ -24,7 +24,7 @@ from mapdag.search.certified.asking import AskedLattice
 from mapdag.search.certified.atoms import find_atoms
 from mapdag.search.certified.candidates import join, words_of
 from mapdag.search.certified.counting import CountedLattice
-from mapdag.search.certified.cuts import Cluster, Separator
+from mapdag.search.certified.cuts import Adjacent, Cluster, Separator, has_parent
 from mapdag.search.certified.relaxation import Relaxation
 from mapdag.search.certified.sets import Listed, tighten_limits
 from mapdag.search.certified.tree import Tree
@@ -322,6 +322,51 @@ def test_the_graphs_that_come_next_and_common_arcs_are_those_of_exact_search(see
     assert {frozenset(edge) for edge in found.edges} == set.intersection(
         *({frozenset(arc) for arc in dag.arcs} for dag in close)
     )
+
+
+def test_the_bound_says_where_no_graph_is_left():
+    rng = np.random.default_rng(1)
+    for _ in range(5):
+        families = random_families(rng, 6)
+        without = np.ones(len(families.owner), dtype=np.bool_)
+        for parent, child in ((0, 1), (1, 0)):
+            without &= ~(has_parent(families, parent) & (families.owner == child))
+        relaxation = Relaxation(families)
+        relaxation.add([Adjacent(0, 1)])
+        relaxation.solve()
+        assert (relaxation.bound() > -math.inf) == (not without.all())
+        relaxation.restrict(without)
+        relaxation.solve()
+        assert relaxation.bound() == -math.inf
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_where_pairs_must_be_adjacent_parts_without_graphs_are_left_at_once(way):
+    rows = [[0, -1, 0, 2, 0], [0, 0, 0, 0, 0], [0, 0, 0, 0, -1], [0, 0, 0, 2, 0], [0, -1, 0, 0, 0], [0, 0, 0, 2, -1]]
+    weights, cards = [2, 11, 1, 6, 3, 1, 2], [1, 1, 4, 3, 1]
+    data = md.Dataset.from_codes([*rows, [0, 0, -1, 1, 0]], names=list("ABCDE"), levels=cards, weights=weights, gap=-1)
+    pairs = {
+        "D->B": [0.2, 0.3, 0.5],
+        "D->A": [0, 0.5, 0.5],
+        "C->A": [0.6, 0.4, 0],
+        "C->D": [0, 0.5, 0.5],
+        "B->E": [0, 0.5, 0.5],
+        "B->C": [1, 0, 0],
+        "E->D": [0.95, 0.05, 0],
+        "C->E": 0.67,
+        "E->A": [0.6, 0.4, 0],
+        "B->A": 0.49,
+    }
+    objective = md.Support(2.5) + md.CS(pairs) + md.NAL()
+    best = md.best_dags(data, objective, k=400)
+    with proved_by(way):
+        found = md.learn(data, objective, search="certified", within=0.5, ranks=3, time_limit=120)
+    assert found.stopped == "converged"
+    near = [set(each.dag.arcs) for each in best if each.score > best[0].score - 0.5]
+    assert len(near) < len(best)
+    assert set(found.certificate.arcs) == set.intersection(*near)
+    joined = [{frozenset(arc) for arc in arcs} for arcs in near]
+    assert {frozenset(edge) for edge in found.certificate.edges} == set.intersection(*joined)
 
 
 def test_a_known_graph_is_certified_as_it_is():

@@ -100,6 +100,9 @@ class Relaxation:
         places = [self._place[each] for each in columns]
         known = [each >= 0 for each in places]
         left = [[each[which] for each, which in zip(kind, known, strict=True)] for kind in (places, values)]
+        for row in np.flatnonzero(limits < 0.0):  # demands: children without families meet them, at their cost
+            left[0][row] = np.append(left[0][row], np.arange(self.n_nodes))
+            left[1][row] = np.append(left[1][row], np.full(self.n_nodes, limits[row]))
         self._hand_over(left[0], left[1], np.full(len(columns), -self._infinity), limits)
 
     def add(self, cuts: Sequence[Cut]) -> None:
@@ -197,7 +200,8 @@ class Relaxation:
         tops = np.full(self.n_nodes, -np.inf)
         np.maximum.at(tops, self.families.owner[self.free], adjusted[self.free])
         self.margins = tops[self.families.owner] - adjusted
-        return math.fsum(tops) + math.fsum(self.multipliers * self._limits)
+        found = math.fsum(tops) + math.fsum(self.multipliers * self._limits)
+        return found if found > _MISSING / 2 - self._missing else -math.inf  # lower than all graphs that there could be
 
     def basis(self) -> Any:
         """Where the solver stands, to go on from there later."""
