@@ -59,6 +59,20 @@ def test_every_search_finds_the_same_with_another_engine(name, search):
     assert made[0].asked
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_with_few_nodes_every_engine_leads_to_the_same_graph(seed, tmp_path):
+    """With few nodes the default search looks at all graphs, whoever counts."""
+    rng = np.random.default_rng(seed)
+    columns = int(rng.integers(8, 14))
+    data = md.network("alarm").sample(int(rng.integers(50, 400)), seed=seed)
+    data = data.select([data.names[i] for i in rng.choice(data.n_columns, columns, replace=False)])
+    md.write_table(data, tmp_path / "rows.csv")
+    scanned = md.scan(tmp_path / "rows.csv", levels=dict(data.levels), cache=tmp_path)
+    results = [md.learn(data, "BDeu(10)", effort=0.2, engine=engine) for engine in ("cores", "blocks", Plain)]
+    results.append(md.learn(scanned, "BDeu(10)", effort=0.2))
+    assert len({each.dag for each in results}) == len({each.score for each in results}) == 1
+
+
 def test_an_engine_is_registered_under_a_name(monkeypatch):
     monkeypatch.setitem(ENGINES, "plain", Plain)
     data = md.network("asia").sample(40, seed=1)

@@ -41,8 +41,6 @@ def warnings_of(call, *arguments, **options):
         (lambda: md.read(CODED, levels=LEVELS), 1),
         (lambda: md.read(FEW, discretize={"dose": 5}), 1),
         (lambda: md.discretize(FEW, bins=5, columns=["dose"]), 1),
-        (lambda: md.MU(c=9), 1),
-        (lambda: md.parse("MU(c=9)+BDs"), 1),
         (lambda: md.learn(CODED, RARE, levels=LEVELS), 2),
         (lambda: md.learn(CODED, [RARE, RARE], codes=True, levels=LEVELS), 1),
         (lambda: md.hill_climb(CODED, RARE), 1),

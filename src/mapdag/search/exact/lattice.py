@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mapdag.contracts import Objective
+    from mapdag.data import Dataset
     from mapdag.objective.constraints import Rules
     from mapdag.search.cache import FamilyCache
     from mapdag.search.exact.scores import Lookup
@@ -318,9 +319,11 @@ class Lattice:
         return Families(scores, np.array([child.start for child in self.children], dtype=np.int64), places)
 
 
-def nanoseconds_for_all(cache: FamilyCache, objective: Objective) -> float:
-    """Estimate what exact search takes; infinite where that cannot be told, or is far too long."""
-    data, rules = cache.data, cache.rules(objective)
+def nanoseconds_for_all(data: Dataset, objective: Objective, rules: Rules) -> float:
+    """Estimate what exact search takes where this machine's cores count; infinite where it is not known, or very long.
+
+    The estimate does not depend on the engine that counts, so that the choice of a search does not either.
+    """
     n, rows = data.n_columns, max(data.n_rows, data.total)  # rows count the same however they are held
     recipe = objective.likelihood.recipe(data.total, n)
     if n > _FEW_NODES or recipe is None:
@@ -328,10 +331,10 @@ def nanoseconds_for_all(cache: FamilyCache, objective: Objective) -> float:
     most = rules.max_parents
     families = sum(_subsets(int(candidates), most) for candidates in np.count_nonzero(rules.allowed, axis=0))
     program = 2.0**n * n * _NS_STEP
-    if cache.is_compiled and not data.has_gaps:
+    if data.weights is None and not data.has_gaps:
         terms = _NS_TERM * math.sqrt(2 * rows) if recipe.kind == "observed" else 0.0  # so many counts may differ
         return program + _subsets(n, most + 1) * rows * _NS_ROW + families * (_NS_FAMILY + terms)
-    return program + families * (_NS_ALONE + rows * _NS_ALONE_ROW) if cache.counts_here else math.inf
+    return program + families * (_NS_ALONE + rows * _NS_ALONE_ROW)
 
 
 def _subsets(n: int, most: int) -> float:

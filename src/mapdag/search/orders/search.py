@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mapdag.checks import check_number
+from mapdag.data import ScannedDataset
 from mapdag.errors import CapacityError
 from mapdag.graphs import DAG
 from mapdag.graphs.masks import mask_of, members
@@ -130,7 +131,7 @@ class _Search:
         n, rows = len(walk.nodes), rows_of(walk.cache.data)
         if n <= _FEW and _EXACT_ROW * rows * 2**n <= self._most_work * _EXACT_SHARE:
             return True
-        return nanoseconds_for_all(walk.cache, walk.objective) <= self._effort * _EXACT
+        return nanoseconds_for_all(walk.cache.data, walk.objective, walk.rules) <= self._effort * _EXACT
 
     def _search_sample(self) -> None:
         """Search on a share of the rows; on all of them, only go on from what that has brought."""
@@ -271,7 +272,7 @@ class _Search:
         left = None if walk.options.time_limit is None else max(walk.watch.left, 1e-3)
         options = replace(walk.options, catch_interrupt=False, progress=None, time_limit=left)
         try:
-            best = search_exactly(walk.objective, walk.cache, options)
+            best = search_exactly(walk.objective, *self._counted_here(options))
         except CapacityError:
             return False
         if best.converged and best.score - walk.best_score > tie(best.score):
@@ -279,6 +280,18 @@ class _Search:
         walk.tell("searching", 1, 1)
         walk.watch.check()
         return True
+
+    def _counted_here(self, options: Options) -> tuple[FamilyCache, Options]:
+        """Return a cache, and options, with which this machine's cores count, unless there are too many rows to fetch.
+
+        Other engines would be asked for every family.
+        """
+        cache = self._walk.cache
+        if cache.counts_here or rows_of(cache.data) > _MANY:
+            return cache, options
+        here = replace(options, engine="cores", device="cpu")
+        data = cache.data.to_dataset() if isinstance(cache.data, ScannedDataset) else cache.data
+        return here.make_cache(data, [self._walk.objective]), here
 
     def _offer(self, graph: Graph) -> None:
         """Keep a graph if it is the best so far."""
