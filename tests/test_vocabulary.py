@@ -11,7 +11,7 @@ from mapdag.errors import NotationError, ParameterError
 from mapdag.objective import DEFAULT
 from mapdag.objective.notation import LIKELIHOODS
 from mapdag.vocabulary import flag_hint, name_hint, unknown_options
-from mapdag.vocabulary.hints import _DEFAULT
+from mapdag.errors import DEFAULT_SCORE
 from mapdag.vocabulary.peers import NAMES, NO_SCORES, OPTIONS, REMARKS, SCORES
 
 DATA = md.network("asia").sample(120, seed=1).select(["smoke", "lung", "bronc", "dysp", "xray"])
@@ -149,7 +149,7 @@ def test_the_white_list_of_pgmpy_can_be_had_as_its_hint_says():
 
 
 def test_the_default_objective_is_the_one_of_learn():
-    assert md.parse(_DEFAULT.format(1)) == DEFAULT
+    assert md.parse(DEFAULT_SCORE) == DEFAULT
 
 
 # Names ----------------------------------------------------------------------------------------------------------------

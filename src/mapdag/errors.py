@@ -37,6 +37,28 @@ _AROUND = 800  # letters of an expression that are shown before and after a plac
 _SCREEN = 3000  # letters that a terminal shows at once
 
 
+#: The objective unless another one is given: what `mapdag.objective.DEFAULT` is written as, for who does not load it.
+DEFAULT_SCORE = "Support(m=3)+MU(c=1)+BDs(alpha=1)"
+
+#: Flags of the command line, where they are not the option's name.
+_FLAGS = {
+    "R": "--replicates",
+    "forbidden": "--forbid",
+    "missing_values": "--missing-value",
+    "objective": "--score",
+    "required": "--require",
+}
+
+
+def flag_of(option: str) -> str:
+    """Return what the command line calls an option.
+
+    >>> flag_of("required"), flag_of("max_parents")
+    ('--require', '--max-parents')
+    """
+    return _FLAGS.get(option, f"--{option.replace('_', '-')}")
+
+
 @dataclass(frozen=True)
 class Setting:
     """An option and its value, as part of a message; most often a way out.
@@ -69,13 +91,13 @@ class Setting:
         if self.option == "codes":
             return "--codes" if self.value else "--labels"
         if self.value is True:
-            return f"--{self.option.replace('_', '-')}"
+            return flag_of(self.option)
         items = self.value[:most] if isinstance(self.value, list) else [self.value]
         if self.option == "missing_values":
             items = missing_texts(self.value, most)
         elif isinstance(self.value, Mapping):
             items = [_way_text(str(name), way) for name, way in self.value.items()]
-        flag = {"missing_values": "--missing-value"}.get(self.option, f"--{self.option.replace('_', '-')}")
+        flag = flag_of(self.option)
         texts = [str(item) for item in items]
         return " ".join(f"{flag}{'=' if text.startswith('-') else ' '}{shlex.quote(text)}" for text in texts)
 

@@ -15,7 +15,7 @@ import typer
 import mapdag as md
 from mapdag.cli.inputs import load_graph, load_network, load_tiers, with_isolated
 from mapdag.cli.outputs import GRAPH_FILES, NETWORK_FILES, PICTURE_FILES
-from mapdag.errors import MapdagError
+from mapdag.errors import DEFAULT_SCORE, MapdagError
 
 if TYPE_CHECKING:
     from mapdag import BayesianNetwork, Dataset
@@ -44,7 +44,6 @@ Scores: TypeAlias = Annotated[
     list[str],
     option("--score", "EXPR", "Objective; repeat it to use one pass over the data for all."),
 ]
-DEFAULT_SCORE = "Support(m=3)+MU(c=1)+BDs(alpha=1)"  # str(mapdag.objective.DEFAULT), which takes longer to load
 DEFAULT_SCORES = [DEFAULT_SCORE]
 Levels: TypeAlias = Annotated[str | None, option("--levels", "FILE", "Declared levels: JSON, name -> list of levels.")]
 Weights: TypeAlias = Annotated[str | None, option("--weights", "COLUMN", "Column that counts or weighs the rows.")]

@@ -8,7 +8,7 @@ import json
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from mapdag.errors import Setting
+from mapdag.errors import Setting, flag_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +43,7 @@ def command_lines(source: Source, settings: Settings, search: str) -> str:
         flags.append(f"--like {shlex.quote(source.like)}")
     flags += [Setting(*item).flags() for item in source.options.items() if not _is_spelled_out(*item)]
     flags.append(f"--score {shlex.quote(str(settings.objective))}")
-    flags += [f"--{name.replace('_', '-')} {value}" for name, value in _options(settings, search).items()]
+    flags += [f"{flag_of(name)} {value}" for name, value in _options(settings, search).items()]
     lines.append(" \\\n  ".join([f"mapdag learn {_argument(file)}", *flags]))
     return "\n".join(lines) + "\n"
 
@@ -100,10 +100,10 @@ def _argument(file: str) -> str:
 def _files(source: Source, settings: Settings) -> list[tuple[str, str, str]]:
     """Return what a command takes from files: flag, name and content of each."""
     found = []
-    for flag, name in (("--require", "required"), ("--forbid", "forbidden")):
+    for name in ("required", "forbidden"):
         arcs = getattr(settings, name)
         if arcs:
-            found.append((flag, f"{name}.csv", _csv(arcs)))
+            found.append((flag_of(name), f"{name}.csv", _csv(arcs)))
     if settings.tiers:
         found.append(("--tiers", "tiers.json", json.dumps(settings.tiers, ensure_ascii=False)))
     levels = source.options.get("levels")

@@ -107,8 +107,7 @@ def needed_columns(
         if not gaps:
             _refuse_missing(nodes, data.names)
         return as_dataset(data, **reading)
-    source = readable_again(data)
-    table = open_source(source, reading.get("separator"), reading.get("encoding"))
+    table = open_source(data, reading.get("separator"), reading.get("encoding"))
     if gaps:
         nodes = [node for node in nodes if node in set(table.names)]
     else:
@@ -118,13 +117,12 @@ def needed_columns(
     counted = reading.get("weights")
     used = {*nodes, counted} if isinstance(counted, str) else set(nodes)
     others = [name for name in dict.fromkeys(table.names) if name not in used]
-    del table
     like = None if network is None else _Like.of(network, nodes, gaps=gaps)
     # A network that was learned with a level for missing values has one for them now.
     missing: Literal["level", "error"] = "error" if network is None else "level"
     given: ReadingOptions = {"like": like, "missing": missing, **reading, "drop": others}
     try:
-        return read(source, **given)
+        return read(table, **given)
     except DataError as error:
         if network is None or not error.remedy:  # `fit` takes options of `read`; or there is none that would help
             raise

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any
 
-from mapdag.errors import ParameterError, Setting
+from mapdag.errors import DEFAULT_SCORE, ParameterError, Setting, flag_of
 from mapdag.vocabulary.peers import (
     ESTIMATORS,
-    FLAGS,
     NAMES,
     NO_SCORES,
     OPTIONS,
@@ -23,7 +22,6 @@ from mapdag.wording import did_you_mean, near
 _OF_OBJECTIVE = ("objective", "alpha", "prior", "beta", "k")  # what peers give apart, and an objective says at once
 _MOST = 10  # items of a list that is written out
 _NEAR = 0.7  # how much alike names must be to be taken for each other
-_DEFAULT = "Support(m=3)+MU(c=1)+BDs(alpha={})"
 
 
 def unknown_options(function: str, options: Mapping[str, Any], known: Sequence[str]) -> ParameterError:
@@ -85,7 +83,7 @@ def flag_hint(flag: str, known: Iterable[str]) -> str:
     if word in ("iss", "ess", "equivalent_sample_size", "prior") and "--score" in flags:
         return "that is part of --score here, as in --score 'U+BDeu(5)'"
     for here in (*OPTIONS.get(word, ()), *OPTIONS.get(word.replace("_", ""), ()), word):
-        called = FLAGS.get(here, f"--{here.replace('_', '-')}")
+        called = flag_of(here)
         if called in flags:
             return f"that is called {called} here"
     guesses = near(flag, flags, 1, _NEAR)
@@ -110,7 +108,7 @@ def _objective(given: Mapping[str | None, Any], is_ours: bool, goal: str) -> lis
     score, prior = given.get("objective"), given.get("prior")
     text = ""
     if score is None and prior is None and not beta and not k:
-        text = _DEFAULT.format(alpha or 1) if is_ours or not alpha else f"U+BDeu({alpha})"
+        text = DEFAULT_SCORE.replace("alpha=1", f"alpha={alpha or 1}") if is_ours or not alpha else f"U+BDeu({alpha})"
     elif score is not None and _plain(score) in NO_SCORES:
         return [f"the score {_called(score)!r} is not here: {NO_SCORES[_plain(score)]}"]
     elif score is not None and _plain(score) not in SCORES:

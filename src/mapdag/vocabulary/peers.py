@@ -177,14 +177,3 @@ NAMES = _table(
         "mapdag.alpha_star(dag, data)": "alpha_opt optimal_alpha",
     }
 )
-
-#: Flags of the command line, where they are not the option's name.
-FLAGS = MappingProxyType(
-    {
-        "forbidden": "--forbid",
-        "required": "--require",
-        "objective": "--score",
-        "missing_values": "--missing-value",
-        "R": "--replicates",
-    }
-)
