@@ -14,7 +14,7 @@ import pytest
 
 import mapdag as md
 from golden_data import figures
-from mapdag.cli.options import DEFAULT_SCORE
+from mapdag.errors import DEFAULT_SCORE
 from mapdag.objective import DEFAULT
 
 CENSUS = """\

@@ -10,8 +10,7 @@ from tests.test_gaps_networks import completions, rows_with_gaps, with_holes
 from typer.testing import CliRunner
 
 import mapdag as md
-from mapdag.cli.app import app
-from mapdag.cli.messages import in_flags
+from mapdag.cli.app import app, in_flags
 from mapdag.errors import NetworkError, ParameterError
 
 

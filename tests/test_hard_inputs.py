@@ -16,7 +16,7 @@ import pytest
 
 import mapdag as md
 from mapdag.checks import check_positive, check_whole
-from mapdag.cli.inputs import load_tiers
+from mapdag.cli.options import load_tiers
 from mapdag.counts import CountTable
 from mapdag.data.labels import ordered
 from mapdag.errors import CapacityError, DataError, FileError, FormatError, MapdagError, ParameterError, StudyError

@@ -11,7 +11,7 @@ from mapdag.resamples import Bootstrap
 from mapdag.search import ArcPosteriors
 from mapdag.sklearn import BayesianNetworkClassifier, Imputer, StructureLearner
 from mapdag.study.design import Design
-from mapdag.theory.examples import EXAMPLE_1
+from mapdag.theory.factors import EXAMPLE_1
 
 HUGE = 10**400
 

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mapdag as md
-from mapdag.plots import coordinates
+from mapdag.plots import arrangement
 from mapdag.plots.arrangement import BOX_HEIGHT, arrange
+from mapdag.plots.canvas import families_for
 from mapdag.plots.crossings import count_crossings, reduce_crossings
 from mapdag.plots.drawing import Link, compose, thickness
 from mapdag.plots.fonts import FONT_SIZE, LONGEST, text_width
-from mapdag.plots.glyphs import families_for
 from mapdag.plots.graphs import draw, to_svg
 from mapdag.plots.layers import assign_layers
 from mapdag.wording import shortened
@@ -42,7 +42,7 @@ def test_boxes_never_overlap_and_arcs_go_down(graph, data, is_large):
     widths = data.draw(st.lists(st.floats(20, 200), min_size=n, max_size=n))
     with pytest.MonkeyPatch.context() as patch:
         if is_large:
-            patch.setattr(coordinates, "_OPTIMAL", -1)
+            patch.setattr(arrangement, "_OPTIMAL", -1)
         layout = arrange(widths, edges)
     for a, b in edges:
         assert layout.places[a][1] + BOX_HEIGHT < layout.places[b][1]

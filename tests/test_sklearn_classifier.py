@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import mapdag as md
 from mapdag.errors import DataError, ParameterError
 from mapdag.sklearn import BayesianNetworkClassifier
-from mapdag.sklearn.choice import left_out_loss
+from mapdag.sklearn.classifier import left_out_loss
 
 pytestmark = pytest.mark.filterwarnings("ignore::mapdag.errors.MapdagWarning")
 

@@ -7,11 +7,10 @@ import pandas as pd
 import pytest
 
 import mapdag as md
-from mapdag.errors import NotationError, ParameterError
+from mapdag.errors import DEFAULT_SCORE, NotationError, ParameterError
 from mapdag.objective import DEFAULT
 from mapdag.objective.notation import LIKELIHOODS
 from mapdag.vocabulary import flag_hint, name_hint, unknown_options
-from mapdag.errors import DEFAULT_SCORE
 from mapdag.vocabulary.peers import NAMES, NO_SCORES, OPTIONS, REMARKS, SCORES
 
 DATA = md.network("asia").sample(120, seed=1).select(["smoke", "lung", "bronc", "dysp", "xray"])

@@ -52,7 +52,7 @@ def guided(name: str, arguments: list[str]) -> None:
     import atheris
 
     with atheris.instrument_imports(include=["mapdag"], enable_loader_override=False):  # no kernel compiles after that
-        import mapdag.cli.inputs
+        import mapdag.cli.options
         import mapdag.data
         import mapdag.io
         import mapdag.objective

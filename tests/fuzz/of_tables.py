@@ -232,7 +232,7 @@ def read_levels(data: bytes) -> None:
 
 def read_tiers(data: bytes) -> None:
     """Read a file of tiers."""
-    from mapdag.cli.inputs import load_tiers
+    from mapdag.cli.options import load_tiers
 
     path = folder() / "tiers.txt"
     path.write_bytes(data)

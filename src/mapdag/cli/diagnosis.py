@@ -1,16 +1,28 @@
-"""The command ``diagnose``: what sparse data do to a graph."""
+"""The commands ``diagnose``, what sparse data do to a graph, and ``theory``, figures of what they do in general."""
 
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 import mapdag as md
-from mapdag.cli.inputs import read_with_graph
-from mapdag.cli.options import DEFAULT_SCORE, Json, Network, ReadTable, option, table_options, takes
+from mapdag.cli.options import (
+    Json,
+    Network,
+    ReadTable,
+    Seed,
+    option,
+    read_with_graph,
+    table_options,
+    takes,
+)
 from mapdag.cli.outputs import print_json
+from mapdag.errors import DEFAULT_SCORE, FileError
+from mapdag.progress import bar
+from mapdag.wording import columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,4 +78,37 @@ def _ends(arcs: Sequence[ArcSupport]) -> list[tuple[str, str]]:
     return [(arc.start, arc.end) for arc in arcs]
 
 
-COMMANDS = (diagnose,)
+# figures of the theory -----------------------------------------------------------------------------------------------
+
+
+def theory(
+    out: Annotated[str, option("--out", "DIR", "Folder for figures (SVG, PNG) and tables (CSV).")],
+    quick: Annotated[bool, typer.Option("--quick", help="Small grids, for a first look: seconds.")] = False,
+    seed: Seed = 1,
+    json: Json = False,
+) -> None:
+    """Draw the theory of BDs, MU and the uniform prior.
+
+    Limits, exact counts of DAGs, arcs learned from noise: the figures of docs/theory.md, and the tables behind them.
+    Needs the extra `plots`.
+    """
+    from mapdag.cli.figures import make_figures
+    from mapdag.plots.figures import matplotlib
+
+    matplotlib()
+    folder = Path(out)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"{out}: {error.strerror}") from error
+    with bar(quiet=json, lines=False) as shown:
+        made = make_figures(folder, quick=quick, seed=seed, show=shown.show)
+    if json:
+        print_json({"out": str(folder), "parts": [each._asdict() for each in made]})
+        return
+    rows = [[each.name, each.what, f"{each.seconds:.1f}"] for each in made]
+    typer.echo(columns([["file", "what", "seconds"], *rows], right=(2,)))
+    typer.echo(f"written to {folder}")
+
+
+COMMANDS = (diagnose, theory)

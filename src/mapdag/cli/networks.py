@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 import mapdag as md
-from mapdag.cli.inputs import load_graph, load_network, read_with_graph, with_isolated
 from mapdag.cli.options import (
     DEFAULT_SCORES,
     Json,
@@ -19,9 +18,13 @@ from mapdag.cli.options import (
     Scores,
     Seed,
     limit_options,
+    load_graph,
+    load_network,
     option,
+    read_with_graph,
     table_options,
     takes,
+    with_isolated,
 )
 from mapdag.cli.outputs import check_out, check_page, command_line, print_json
 from mapdag.errors import MapdagError

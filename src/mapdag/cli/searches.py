@@ -10,7 +10,6 @@ import typer
 
 import mapdag as md
 from mapdag.cli.options import (
-    DEFAULT_SCORE,
     DEFAULT_SCORES,
     Cluster,
     Em,
@@ -29,7 +28,7 @@ from mapdag.cli.options import (
     takes,
 )
 from mapdag.cli.outputs import check_out, check_page, command_line, metrics_json, print_json, write_drawable
-from mapdag.errors import MapdagError
+from mapdag.errors import DEFAULT_SCORE, MapdagError
 from mapdag.progress import bar
 from mapdag.wording import aligned, plural
 

@@ -6,13 +6,14 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from mapdag.errors import ParameterError
 from mapdag.objective import thin_sentence
 from mapdag.plots.graphs import draw
 from mapdag.report.charts import line_chart
 from mapdag.report.facts import ArcFacts, arcs, families
 from mapdag.report.families import family_tables, is_whole
-from mapdag.report.gaps import gaps_section
 from mapdag.report.html import Content, Html, join, tag
 from mapdag.report.nodes import data_section, node_facts
 from mapdag.report.page import Section, page, write_page
@@ -31,7 +32,8 @@ from mapdag.report.parts import (
 )
 from mapdag.report.viewer import WINDOW, View, viewer
 from mapdag.report.whatif import make_plan, what_if
-from mapdag.wording import plural
+from mapdag.search import EMResult
+from mapdag.wording import named, plural
 
 if TYPE_CHECKING:
     from mapdag.data import Dataset
@@ -314,3 +316,44 @@ def _proof(certificate: Certificate) -> list[tuple[str, Content]]:
         arcs = ", ".join(f"{a} → {b}" for a, b in certificate.arcs) or "none"
         found.append((f"arcs of all graphs within {certificate.within:g} of the best", arcs))
     return found
+
+
+# Gaps ----------------------------------------------------------------------------------------------------------------
+
+_NAMED = 4  # levels that a cell names
+
+_FILLED = "Counts and scores here are expected ones: each gap counts as all that it may hold, by its probability."
+_LOCAL = "Counts and scores here are of the rows that have all members of a family; probabilities are found by EM."
+
+
+def gaps_section(result: Result) -> list[Section]:
+    """Write where values are missing and what they were filled with; nothing where none is."""
+    filled = isinstance(result, EMResult)
+    data = result.incomplete if isinstance(result, EMResult) else result.data
+    gaps = data.gaps
+    if not gaps:
+        return []
+    columns = [Heading("column"), Heading("missing", "number"), Heading("share", "number")]
+    if filled:
+        columns.append(Heading("filled with", hint="What the gaps are expected to hold"))
+    rows: list[Row] = []
+    for name, count in gaps.missing.items():
+        told: Row = [name, Sortable(f"{count:,}", count), bar(count / gaps.rows, f"{count / gaps.rows:.1%}")]
+        rows.append([*told, _expected(data, result.data, name)] if filled else told)
+    listed = table(columns, rows, key="gap-table", caption="Gaps", filter_=len(rows) > 10, sorted_by="missing")
+    pairs = sorted(gaps.together.items(), key=lambda pair: -pair[1])[:_NAMED]
+    together = ", ".join(f"{a} and {b} ({plural(n, 'row')})" for (a, b), n in pairs if n)
+    said: list[Content] = [
+        tag("p", f"{gaps!r}. To drop these rows would leave {plural(gaps.complete, 'row')}."),
+        tag("p", f"Most often missing together: {together}.") if together else None,
+        tag("p", _FILLED if filled else _LOCAL),
+    ]
+    return [Section("gaps", "Gaps", [*said, listed], "Gaps")]
+
+
+def _expected(data: Dataset, completed: Dataset, name: str) -> str:
+    """Say what the gaps of a column were filled with."""
+    more = np.maximum(completed.observed(name) - data.observed(name), 0)
+    shares = more / max(float(more.sum()), 1e-300)
+    order = np.argsort(-shares, kind="stable").tolist()
+    return named([f"{data.levels[name][i]} {shares[i]:.1%}" for i in order], _NAMED)

@@ -3,8 +3,7 @@
 from mapdag.scores.averages import NAL, PNAL
 from mapdag.scores.custom import Custom
 from mapdag.scores.dirichlet import BD, BDJ, K2, BDeu, BDs
-from mapdag.scores.nml import fNML, qNML
-from mapdag.scores.penalised import AIC, BIC, LogLik, eBIC
+from mapdag.scores.penalised import AIC, BIC, LogLik, eBIC, fNML, qNML
 
 __all__ = [
     "AIC",

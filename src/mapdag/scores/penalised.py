@@ -1,7 +1,7 @@
 """Penalised likelihoods: the maximised log-likelihood of a family less a penalty for its parameters.
 
 The log-likelihood is the sum of n_ijk log(n_ijk / n_ij) over the positive cells; d = (r - 1) q counts the parameters
-over *declared* levels and configurations.
+over *declared* levels and configurations. That of normalised maximum likelihood is the log of a normaliser instead.
 """
 
 from __future__ import annotations
@@ -75,3 +75,23 @@ class eBIC(Likelihood):  # noqa: N801 - its name in the literature
 
     def __str__(self) -> str:
         return write("eBIC", gamma=self.gamma)
+
+
+# Normalised maximum likelihood ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, repr=False)
+class fNML(Fixed):  # noqa: N801 - its name in the literature
+    """Factorised NML (Silander et al. 2008): log-likelihood - sum over observed j of log C(n_ij, r)."""
+
+    whole_counts = True
+    fixed = Recipe("factorised")
+
+
+@dataclass(frozen=True, repr=False)
+class qNML(Fixed):  # noqa: N801 - its name in the literature
+    """Quotient NML (Silander et al. 2018): log-likelihood - log C(n, r q) + log C(n, q)."""
+
+    score_equivalent = True
+    whole_counts = True
+    fixed = Recipe("quotient")

@@ -17,8 +17,10 @@ from mapdag.theory.entropies import (
     posterior_entropy,
     sparse_posterior_entropy,
 )
-from mapdag.theory.examples import EXAMPLE_1, EXAMPLE_2, Example
 from mapdag.theory.factors import (
+    EXAMPLE_1,
+    EXAMPLE_2,
+    Example,
     favours_arc,
     log_bayes_factor,
     log_bdeu_factor,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mapdag.checks import check_positive
-from mapdag.counts import engine_of
+from mapdag.counts import CountTable, engine_of
 from mapdag.data import ReadingOptions, as_dataset
 from mapdag.errors import ParameterError
 from mapdag.families import FamilyScores
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from mapdag.contracts import Likelihood, Objective, Prior
-    from mapdag.counts import CountTable
     from mapdag.data import Dataset
     from mapdag.graphs import DAG
 
@@ -153,7 +153,7 @@ def log_bdeu_factor(with_arc: CountTable, without: CountTable, alpha: float) -> 
 
     Examples
     --------
-    >>> from mapdag.theory.examples import EXAMPLE_2
+    >>> from mapdag.theory.factors import EXAMPLE_2
     >>> round(math.exp(log_bdeu_factor(EXAMPLE_2.with_arc, EXAMPLE_2.without, 1)), 2)
     1.35
     """
@@ -174,7 +174,7 @@ def log_bdeu_factor_limits(with_arc: CountTable, without: CountTable) -> Limits:
 
     Examples
     --------
-    >>> from mapdag.theory.examples import EXAMPLE_1
+    >>> from mapdag.theory.factors import EXAMPLE_1
     >>> round(math.exp(log_bdeu_factor_limits(*EXAMPLE_1.tables).zero), 9)
     0.0625
     """
@@ -220,7 +220,7 @@ def threshold(with_arc: CountTable, without: CountTable, alpha: float) -> float:
 
     Examples
     --------
-    >>> from mapdag.theory.examples import EXAMPLE_1
+    >>> from mapdag.theory.factors import EXAMPLE_1
     >>> threshold(*EXAMPLE_1.tables, [1e-2, 1e-4, 1e-8]).round(3).tolist()
     [0.602, 0.301, 0.151]
     """
@@ -234,3 +234,33 @@ def favours_arc(with_arc: CountTable, without: CountTable, alpha: float) -> bool
     limit = threshold(with_arc, without, check_positive("alpha", alpha))
     gained = effective_degrees_of_freedom(with_arc, without)
     return None if gained == limit else gained < limit
+
+
+# Examples ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Example:
+    """Tables of one child without the arc Y -> X (G-) and with it (G+)."""
+
+    name: str
+    without: CountTable
+    with_arc: CountTable
+
+    @property
+    def tables(self) -> tuple[CountTable, CountTable]:
+        """G+ and G-, in the order that functions of pairs take."""
+        return self.with_arc, self.without
+
+
+_NONE = (0, 0)
+
+
+def _example(name: str, *rows: tuple[int, int]) -> Example:
+    """Y is 0 in the first three configurations of (Z, W) and 1 in the last, so four of eight are never observed."""
+    smaller = CountTable.from_dense(rows)
+    return Example(name, smaller, CountTable.from_dense([*rows[:3], _NONE, _NONE, _NONE, _NONE, rows[3]]))
+
+
+EXAMPLE_1 = _example("Example 1", (2, 1), (1, 2), (1, 2), (2, 1))
+EXAMPLE_2 = _example("Example 2", (3, 0), (0, 3), (0, 3), (3, 0))

@@ -11,13 +11,21 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from mapdag.kernels import Floats, Ints, Words, inner, no_words, popcount, trailing_zeros
+from mapdag.kernels import STEP, Floats, Ints, Words, inner, mix, no_words, popcount, trailing_zeros
 from mapdag.search.climbing.links import contains, flip, put_in
 from mapdag.search.climbing.moves import tie_at
-from mapdag.search.orders.chance import draw
 
 if TYPE_CHECKING:
     from mapdag.search.orders.lists import Lists
+
+
+@inner
+def draw(random: Words, size: int) -> int:
+    """Draw a number below `size` (splitmix64); `random` is the state of the generator."""
+    z = mix(random[0])
+    random[0] += STEP
+    return np.int64(((z >> np.uint64(32)) * np.uint64(size)) >> np.uint64(32))
+
 
 _SIZE = 8  # nodes that are looked at together, at most
 
