@@ -6,6 +6,7 @@ import math
 import random
 import re
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import mapdag as md
@@ -109,7 +110,7 @@ def certify_well(given: dict[str, Any]) -> None:
     climbed = md.hill_climb(data, given["objective"], **options)
     assert score >= climbed.score - slack or given["time_limit"] < 1
     ranked = [each for _, each in found.certificate.ranked]
-    assert ranked == sorted(ranked, reverse=True)
+    assert all(a >= b - slack for a, b in pairwise(ranked))  # of equals, the one with fewer arcs comes first
     if found.stopped == "converged" and found.certificate.complete and given["ranks"] > 1 and math.isfinite(score):
         wanted = [each.score for each in md.best_dags(data, given["objective"], k=given["ranks"], **options)]
         assert len(ranked) == len(wanted), (ranked, wanted)
