@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from mapdag.priors import CS, MU, VSP, LogLinear, MaxParents, Support, U
     from mapdag.reference import catalogue, network
     from mapdag.resamples import Bootstrap, bootstrap
+    from mapdag.sampling import Posterior, posterior
     from mapdag.scores import AIC, BD, BDJ, BIC, K2, NAL, PNAL, BDeu, BDs, Custom, LogLik, eBIC, fNML, qNML
     from mapdag.search import (
         ArcPosteriors,
@@ -119,6 +120,7 @@ __all__ = [
     "MaxParents",
     "Metrics",
     "Objective",
+    "Posterior",
     "Prior",
     "Result",
     "ScannedDataset",
@@ -156,6 +158,7 @@ __all__ = [
     "n_dags",
     "network",
     "parse",
+    "posterior",
     "qNML",
     "random_dag",
     "read",
@@ -191,6 +194,7 @@ _HOME = {
     "mapdag.priors": "CS MU VSP LogLinear MaxParents Support U",
     "mapdag.reference": "catalogue network",
     "mapdag.resamples": "Bootstrap bootstrap",
+    "mapdag.sampling": "Posterior posterior",
     "mapdag.scores": "AIC BD BDJ BIC K2 NAL PNAL BDeu BDs Custom LogLik eBIC fNML qNML",
     "mapdag.search": "ArcPosteriors Certificate Constraints EMResult Result arc_posteriors best_dags certify "
     "hill_climb learn structural_em tabu",

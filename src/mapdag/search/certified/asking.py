@@ -110,13 +110,29 @@ class AskedLattice:
     slack : float
         A family is left out if a subset has a score that is higher by at least that much: no graph within `slack` of
         the best one has it.
+    reach : float
+        A family is not extended if a subset has a score that is higher by at least that much.
+
+    Attributes
+    ----------
+    left_out : float
+        Sum over the families that were scored and left out of exp(score - highest score of a subset): no more than the
+        posterior probability that a graph has any of them.
     """
 
     def __init__(
-        self, objective: Objective, cache: FamilyCache, watch: Watch, scores: FamilyScores, *, slack: float = 0.0
+        self,
+        objective: Objective,
+        cache: FamilyCache,
+        watch: Watch,
+        scores: FamilyScores,
+        *,
+        slack: float = 0.0,
+        reach: float = math.inf,
     ) -> None:
         self._watch = watch
-        self._slack = slack
+        self._slack, self._reach = slack, reach
+        self.left_out = 0.0
         rules = cache.rules(objective)
         data = cache.data
         self._most, self._is_limited = most_parents(rules)
@@ -198,4 +214,7 @@ class AskedLattice:
         scores = known[0] + (prior + self._base[child.node])
         kept = scores > sets.below - self._slack
         child.kept.append((sets.keys[kept], scores[kept]))
-        child.layer = Layer(sets.keys, np.maximum(scores, sets.below), prior, known[-1] > -math.inf)
+        known_loss = ~kept & (scores > -math.inf) & (sets.below > -math.inf)
+        self.left_out += float(np.exp(scores[known_loss] - sets.below[known_loss]).sum())
+        is_open = (known[-1] > -math.inf) & ~(scores <= sets.below - self._reach)
+        child.layer = Layer(sets.keys, np.maximum(scores, sets.below), prior, is_open)

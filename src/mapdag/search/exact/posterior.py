@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 _FEW = 1 << 10  # likewise, where each set is taken with many others
-_MOST_DAGS = 18  # nodes beyond which the sum over graphs, 3^N terms, takes too long
+MOST_DAGS = 18  # nodes beyond which the sum over graphs, 3^N terms, takes too long
 
 
 class ArcProbability(NamedTuple):
@@ -133,12 +133,12 @@ def arc_posteriors(
     plan = Plan.make(**searching, search="exact")
     table = as_dataset(data, **reading)
     goal = plan.concrete(parse(objective), table)
-    if over == "dags" and table.n_columns > _MOST_DAGS:
-        raise CapacityError(f"over='dags' takes at most {_MOST_DAGS} nodes, got {table.n_columns}; use over='orders'")
+    if over == "dags" and table.n_columns > MOST_DAGS:
+        raise CapacityError(f"over='dags' takes at most {MOST_DAGS} nodes, got {table.n_columns}; use over='orders'")
     try:
         with plan.begun() as settings:
             lattice = Lattice(settings.make_cache(table, [goal]), goal, settings, charge=0.0, copies=2)
-            sums = _Sums(lattice)
+            sums = PosteriorSums(lattice)
             probabilities, evidence = sums.over_orders() if over == "orders" else sums.over_graphs()
     except EarlyEnd as end:
         raise MapdagError(f"stopped early ({end.reason.replace('_', ' ')}): there is no result before the end") from end
@@ -146,23 +146,33 @@ def arc_posteriors(
     return ArcPosteriors(table.names, goal, over, np.clip(probabilities, 0.0, 1.0), float(evidence))
 
 
-class _Sums:
-    """All sums that are needed, for one problem."""
+class PosteriorSums:
+    """All sums that are needed, for one problem.
+
+    Attributes
+    ----------
+    single : float64 array
+        Log weight of each family, by child and place.
+    within : float64 array
+        Log sum of the weights of a child's families within each set of predecessors.
+    rest : float64 array (sets,)
+        Log sum over all graphs on the nodes outside of each set, whose parents may be in it; after `over_graphs`.
+    """
 
     def __init__(self, lattice: Lattice) -> None:
         from mapdag.search.exact.sums import sum_orders, sum_within
 
         self._lattice = lattice
-        self._single = lattice.scores()
-        self._within = self._single.copy()
-        self._families = lattice.families_with(self._within)
+        self.single = lattice.scores()
+        self.within = self.single.copy()
+        self._families = lattice.families_with(self.within)
 
         def add_up(child: Child) -> None:
-            sum_within(self._within[self._mine(child)], child.pinned)
+            sum_within(self.within[self._mine(child)], child.pinned)
 
         lattice.watch.work("summing parents", [partial(add_up, child) for child in lattice.children])
         self._layers = layers(lattice.n_nodes)
-        self._before = np.empty(1 << lattice.n_nodes)
+        self.rest = self._before = np.empty(1 << lattice.n_nodes)
         jobs = [[partial(sum_orders, *each, self._families, self._before) for each in layer] for layer in self._layers]
         lattice.watch.work_in_layers("summing orders", jobs)
         if not np.isfinite(self._before[-1]):
@@ -188,7 +198,7 @@ class _Sums:
             weigh_predecessors(child.node, self._before, after, self._families.places[child.node], weights)
             watch.check()
             sum_around(weights, child.pinned)
-            sum_parents(self._single[self._mine(child)], weights, found)
+            sum_parents(self.single[self._mine(child)], weights, found)
             probabilities[list(child.candidates), child.node] = np.exp(found - total)
 
         watch.work("weighing parents", [partial(weigh, child) for child in self._lattice.children])
@@ -207,12 +217,14 @@ class _Sums:
         watch.work("summing graphs", jobs, in_turn=True)
         jobs = [partial(weigh_graphs, *each, known, sums, after, weights) for each in reversed(nodes)]
         watch.work("weighing graphs", jobs, in_turn=True)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            self.rest = np.log(np.maximum(after, 0.0)) + (self._before[-1] - self._before)
         probabilities = np.zeros((n, n))
 
         def share(child: Child) -> None:
             mine, found = self._mine(child), np.empty(len(child.candidates))
             places = self._families.places[child.node]
-            share_parents(self._single[mine], self._within[mine], weights[child.node], places, child.pinned, found)
+            share_parents(self.single[mine], self.within[mine], weights[child.node], places, child.pinned, found)
             probabilities[list(child.candidates), child.node] = found / sums[-1]
 
         watch.work("weighing parents", [partial(share, child) for child in self._lattice.children])

@@ -1,0 +1,321 @@
+"""`Posterior`: probabilities of arcs, paths and blankets, and graphs drawn from the posterior."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+
+from mapdag.checks import check_number, check_whole
+from mapdag.errors import CycleError, GraphError, ParameterError
+from mapdag.graphs import CPDAG, DAG
+from mapdag.search.exact.posterior import ArcProbability
+from mapdag.tables import SHOWN, Column, Table, Tabular
+from mapdag.wording import brief, near, plural
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from mapdag.contracts import Objective
+    from mapdag.data import Dataset
+    from mapdag.graphs.drawable import Picture
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+    Words = NDArray[np.uint64]
+
+_GOOD_R_HAT = 1.05
+_UNSURE = 0.005  # arcs closer than that to 0 or 1 are not judged
+_LEFT_OUT = 0.01  # above which what is left out is said
+
+
+class GraphShare(NamedTuple):
+    """A graph and its posterior probability."""
+
+    dag: DAG
+    score: float
+    probability: float
+
+
+class ClassShare(NamedTuple):
+    """An equivalence class and its posterior probability."""
+
+    cpdag: CPDAG
+    probability: float
+
+
+class SampledGraph(NamedTuple):
+    """A graph that was drawn, and its score."""
+
+    dag: DAG
+    score: float
+
+
+class Convergence(NamedTuple):
+    """How far Markov chains can be relied on; see `docs/posterior.md`.
+
+    Attributes
+    ----------
+    chains, sweeps : int
+        Chains, and sweeps over all nodes of each that count.
+    finished : bool
+        Whether the Monte Carlo error asked for was reached.
+    error, r_hat, ess : float array (N, N)
+        Of the probability of each arc: Monte Carlo standard error; split R-hat and effective number of draws.
+    score_r_hat, score_ess : float
+        The same for the score, by ranks.
+    """
+
+    chains: int
+    sweeps: int
+    finished: bool
+    error: Floats
+    r_hat: Floats
+    ess: Floats
+    score_r_hat: float
+    score_ess: float
+
+
+class Drawn(NamedTuple):
+    """Graphs that were drawn, by their families."""
+
+    sets: Words  # (families, words) parents, as bits of nodes
+    which: NDArray[np.int32]  # (chains, draws, nodes)
+    scores: Floats  # (chains, draws)
+
+
+@dataclass(frozen=True)
+class Posterior(Tabular):
+    """The posterior over graphs: exact, or as Markov chains have sampled it.
+
+    Attributes
+    ----------
+    nodes : tuple of str
+    objective : Objective
+        With the values of alpha, c or beta that were used.
+    method : {"exact", "chains"}
+    probabilities : float array (N, N)
+        ``probabilities[i, j]`` of the arc from node i to node j.
+    left_out : float
+        Bound on the posterior probability of the sets of parents that were scored and left out; 0 where all count.
+    log_evidence : float
+        Log of the sum of exp(score) over all graphs; not a number where it is not known.
+    convergence : Convergence or None
+        None where probabilities of arcs are exact and graphs were drawn independently.
+    stopped : {"converged", "max_iter", "time_limit", "interrupted"}
+        Why sampling ended; "max_iter" where `sweeps` did not suffice for the error that was asked for.
+    seconds : float
+    """
+
+    nodes: tuple[str, ...] = field(repr=False)
+    objective: Objective
+    method: Literal["exact", "chains"]
+    probabilities: Floats = field(repr=False)
+    drawn: Drawn = field(repr=False)
+    left_out: float
+    log_evidence: float
+    convergence: Convergence | None = field(repr=False)
+    stopped: str
+    seconds: float
+    data: Dataset | None = field(repr=False, compare=False)
+
+    def __getitem__(self, arc: tuple[str, str]) -> float:
+        """Probability of an arc, given as a pair of names."""
+        return float(self.probabilities[self._at(arc[0]), self._at(arc[1])])
+
+    def _at(self, name: str) -> int:
+        if name not in self.nodes:
+            close = near(str(name), self.nodes)
+            raise GraphError(f"{brief(name)} is not a node" + (f"; did you mean {close[0]!r}?" if close else ""))
+        return self.nodes.index(name)
+
+    def edge(self, a: str, b: str) -> float:
+        """Probability that two nodes are adjacent."""
+        return min(self[a, b] + self[b, a], 1.0)
+
+    def path(self, a: str, b: str) -> float:
+        """Probability of a directed path from one node to another: the share of the sampled graphs that have one."""
+        self._at(a), self._at(b)
+        return self.probability(lambda dag: b in dag.descendants(a))
+
+    def blanket(self, node: str) -> dict[str, float]:
+        """Probability of each other node to be in the Markov blanket of a node, the most probable first."""
+        self._at(node)
+        times: Counter[str] = Counter()
+        for dag, count in self._distinct:
+            times.update(dict.fromkeys(dag.markov_blanket(node), count))
+        others = [name for name in self.nodes if name != node]
+        total = self.drawn.scores.size
+        return {name: times[name] / total for name in sorted(others, key=lambda name: -times[name])}
+
+    def probability(self, function: Callable[[DAG], Any]) -> float:
+        """Mean of a function of a graph over the sampled graphs: a probability, where it returns True or False.
+
+        Examples
+        --------
+        >>> import mapdag as md
+        >>> found = md.posterior(md.network("asia").sample(500, seed=1), seed=1)
+        >>> found.probability(lambda dag: dag.n_arcs > 4) > 0.9
+        True
+        """
+        if not callable(function):
+            raise ParameterError(f"function must be a function of a DAG, got {brief(function)}")
+        total = math.fsum(float(function(dag)) * count for dag, count in self._distinct)
+        return total / self.drawn.scores.size
+
+    @property
+    def strength(self) -> Floats:
+        """Probability that two nodes are adjacent, for each pair; what arcs are drawn by."""
+        share: Floats = np.minimum(self.probabilities + self.probabilities.T, 1.0)
+        return share
+
+    def arcs(self, least: float = 0.0) -> tuple[ArcProbability, ...]:
+        """Arcs of at least some probability, the most probable first."""
+        least = check_number("least", least, least=0)
+        found = [arc for arc in self._every() if arc.probability >= least]
+        return tuple(sorted(found, key=lambda arc: -arc.probability))
+
+    def _every(self) -> Iterator[ArcProbability]:
+        for i, j in np.argwhere(self.probabilities > 0).tolist():
+            yield ArcProbability(self.nodes[i], self.nodes[j], float(self.probabilities[i, j]))
+
+    def consensus(self, threshold: float = 0.5) -> DAG:
+        """Return the arcs above a probability, the most probable first, unless they close a cycle."""
+        limit = check_number("threshold", threshold, least=0)
+        if limit > 1:
+            raise ParameterError(f"threshold must be between 0 and 1, got {brief(threshold)}")
+        dag = DAG(self.nodes)
+        for arc in self.arcs(limit):
+            if arc.probability > limit:
+                try:
+                    dag = dag.with_arc(arc.start, arc.end)
+                except (CycleError, GraphError):
+                    continue
+        return dag
+
+    # The sampled graphs --------------------------------------------------------------------------------------------
+
+    @property
+    def trace(self) -> Floats:
+        """Scores of the sampled graphs, (chains, draws)."""
+        return self.drawn.scores
+
+    @cached_property
+    def graphs(self) -> tuple[SampledGraph, ...]:
+        """The sampled graphs with their scores, chain after chain; equal ones are one object."""
+        rows = self._rows()
+        _, first, which = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+        dags = [self._dag(rows[i]) for i in first]
+        return tuple(
+            SampledGraph(dags[i], score)
+            for i, score in zip(which.ravel().tolist(), self.drawn.scores.ravel().tolist(), strict=True)
+        )
+
+    @cached_property
+    def _distinct(self) -> tuple[tuple[DAG, int], ...]:
+        """Different graphs, and how often each was drawn."""
+        times: Counter[int] = Counter()
+        dags: dict[int, DAG] = {}
+        for graph in self.graphs:
+            times[id(graph.dag)] += 1
+            dags[id(graph.dag)] = graph.dag
+        return tuple((dags[each], count) for each, count in times.items())
+
+    def _rows(self) -> NDArray[np.int32]:
+        return self.drawn.which.reshape(-1, len(self.nodes))
+
+    def _dag(self, families: NDArray[np.int32]) -> DAG:
+        masks = [sum(int(word) << 64 * i for i, word in enumerate(self.drawn.sets[f])) for f in families]
+        return DAG.from_parent_masks(self.nodes, masks, check=False)
+
+    def best(self, most: int = 10) -> tuple[GraphShare, ...]:
+        """Return the sampled graphs with the highest scores, and their probabilities.
+
+        Probabilities are exact where the evidence is known, otherwise the share of the draws.
+        """
+        most = check_whole("most", most, least=1)
+        scores = {id(graph.dag): graph.score for graph in self.graphs}
+        ranked = sorted(self._distinct, key=lambda each: -scores[id(each[0])])[:most]
+        total = self.drawn.scores.size
+        known = not math.isnan(self.log_evidence)
+        return tuple(
+            GraphShare(dag, score, math.exp(score - self.log_evidence) if known else count / total)
+            for dag, count, score in ((dag, count, scores[id(dag)]) for dag, count in ranked)
+        )
+
+    def best_classes(self, most: int = 10) -> tuple[ClassShare, ...]:
+        """Return the equivalence classes that were drawn most often, and the share of the draws that each has."""
+        most = check_whole("most", most, least=1)
+        times: Counter[CPDAG] = Counter()
+        for dag, count in self._distinct:
+            times[dag.to_cpdag()] += count
+        return tuple(ClassShare(cpdag, count / self.drawn.scores.size) for cpdag, count in times.most_common(most))
+
+    # How it is shown -----------------------------------------------------------------------------------------------
+
+    @property
+    def advice(self) -> str:
+        """How far the numbers can be relied on, in sentences."""
+        told = []
+        found = self.convergence
+        if found is not None:
+            told.append(_chains_sentence(found, self.nodes, self.probabilities, self.stopped))
+        if self.left_out > _LEFT_OUT:
+            bound = min(self.left_out, 1.0)
+            told.append(f"Sets of parents that were left out have a posterior probability of at most {bound:.2g}.")
+        return " ".join(told)
+
+    def to_table(self, most: int | None = None) -> Table:
+        """Return a row for each arc with a probability above 0, the most probable first."""
+        arcs = self.arcs()
+        shown = arcs if most is None else arcs[: check_whole("most", most)]
+        columns = [
+            Column("start", [arc.start for arc in shown]),
+            Column("end", [arc.end for arc in shown]),
+            Column("probability", np.array([arc.probability for arc in shown]), ".3f", right=True),
+            Column("edge", np.array([self.edge(arc.start, arc.end) for arc in shown]), ".3f", right=True),
+        ]
+        if self.convergence is not None:
+            at = [(self.nodes.index(arc.start), self.nodes.index(arc.end)) for arc in shown]
+            error = np.array([self.convergence.error[place] for place in at])
+            columns.append(Column("error", error, ".3f", right=True))
+        drawn = plural(self.drawn.scores.size, "sampled graph")
+        how = "exact" if self.method == "exact" else f"by {plural(len(self.drawn.scores), 'chain')}"
+        title = f"{self.objective}, posterior {how}, {drawn}"
+        notes = [self.advice] if self.advice else []
+        return Table(columns, title=title, notes=notes, left=len(arcs) - len(shown), rest="less probable")
+
+    def _shown(self) -> Table:
+        return self.to_table(SHOWN)
+
+    def plot(self, path: Any = None, *, threshold: float = 0.5) -> Picture | None:
+        """Draw the consensus graph, arcs as thick as their nodes are probably adjacent; as `DAG.plot`."""
+        found: Picture | None = self.consensus(threshold).plot(path, bootstrap=self)
+        return found
+
+
+def _chains_sentence(found: Convergence, nodes: tuple[str, ...], arcs: Floats, stopped: str) -> str:
+    """Say whether chains agree, and how large their error is."""
+    unsure = (arcs > _UNSURE) & (arcs < 1 - _UNSURE)
+    worst = float(np.where(unsure, found.r_hat, 1.0).max(initial=1.0))
+    fewest = float(np.where(unsure, found.ess, np.inf).min(initial=found.score_ess))
+    ran = f"{plural(found.chains, 'chain')} of {plural(found.sweeps, 'sweep')}"
+    error = f"largest Monte Carlo error of an arc {found.error.max(initial=0.0):.3f}"
+    if max(worst, found.score_r_hat) <= _GOOD_R_HAT:
+        told = f"{ran} agree (R-hat at most {max(worst, found.score_r_hat):.2f}), {error}, "
+        told += f"at least {fewest:,.0f} effective draws."
+    elif worst <= _GOOD_R_HAT:
+        told = f"{ran}: they disagree about the score (R-hat {found.score_r_hat:.2f}); {error}."
+    else:
+        i, j = np.unravel_index(int(np.where(unsure, found.r_hat, 1.0).argmax()), arcs.shape)
+        told = f"{ran} disagree: R-hat is {worst:.2f} for {nodes[i]} -> {nodes[j]}, and should be below {_GOOD_R_HAT}; "
+        told += "do not rely on these probabilities, and let the chains run longer."
+    early = {"time_limit": "the time limit", "interrupted": "an interruption", "max_iter": "the limit on sweeps"}
+    if stopped in early:
+        told += f" Sampling ended by {early[stopped]}, before the error that was asked for was reached."
+    return told
