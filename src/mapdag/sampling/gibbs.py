@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mapdag.kernels import Floats, Ints, Words, entry, inner, lend, trailing_zeros
-from mapdag.search.orders.chance import draw
+from mapdag.search.orders.windows import draw
 
 SIZE = 8  # nodes of a block, at most
 _LARGER, _LARGEST = 4, 16  # one block in so many has 6 nodes, one 8, the others 4: chosen by measurement
