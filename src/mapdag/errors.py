@@ -92,13 +92,7 @@ class Setting:
             return "--codes" if self.value else "--labels"
         if self.value is True:
             return flag_of(self.option)
-        items = self.value[:most] if isinstance(self.value, list) else [self.value]
-        if self.option == "missing_values":
-            items = missing_texts(self.value, most)
-        elif isinstance(self.value, Mapping):
-            items = [_way_text(str(name), way) for name, way in self.value.items()]
-        flag = flag_of(self.option)
-        texts = [str(item) for item in items]
+        flag, texts = flag_of(self.option), texts_of(self.option, self.value, most)
         return " ".join(f"{flag}{'=' if text.startswith('-') else ' '}{shlex.quote(text)}" for text in texts)
 
 
@@ -119,24 +113,42 @@ class Function(Setting):
         return f"--{self.option}"
 
 
+def texts_of(option: str, value: Any, most: int | None = None) -> list[str]:
+    """Write the value of an option as the command line and the explorer take it: a text for each item.
+
+    What is about single columns is written as COLUMN=VALUE; at most so many items of a list are written.
+
+    >>> texts_of("discretize", {"*": "quantile", "age": [18, 65], "dose": 4})
+    ['quantile', 'age=18,65', 'dose=quantile(4)']
+    >>> texts_of("missing_values", {"*": ["?", "a=b"], "smoke": [9]}), texts_of("drop", ["id"])
+    (['?', '*=a=b', 'smoke=9'], ['id'])
+    """
+    if option == "missing_values":
+        values = value if isinstance(value, Mapping) else {"*": value}
+        found = []
+        for name, each in values.items():
+            texts = map(str, [each] if isinstance(each, str) or not isinstance(each, Iterable) else each)
+            found += [text if name == "*" and "=" not in text else f"{name}={text}" for text in texts]
+        return found[:most]
+    if isinstance(value, Mapping):
+        return [_way_text(str(name), way) for name, way in value.items()]
+    return [str(item) for item in (value[:most] if isinstance(value, list) else [value])]
+
+
 def _way_text(name: str, way: Any) -> str:
     """Write how a column is to be cut, or, for the name "*", all others."""
     text = str(way)
     if isinstance(way, list | tuple):
-        text = ",".join(f"{point:.15g}" for point in way)
+        text = ",".join(map(_point_text, way))
     elif isinstance(way, int):
         text = f"quantile({way})"
     return text if name == "*" else f"{name}={text}"
 
 
-def missing_texts(value: Any, most: int | None = None) -> list[str]:
-    """Write values that mean "missing": those of every column as they are, or those of one as COLUMN=VALUE."""
-    values = value if isinstance(value, Mapping) else {"*": value}
-    found = []
-    for name, each in values.items():
-        texts = map(str, [each] if isinstance(each, str) or not isinstance(each, Iterable) else each)
-        found += [text if name == "*" and "=" not in text else f"{name}={text}" for text in texts]
-    return found[:most]
+def _point_text(point: float) -> str:
+    """Write a number with as few digits as it takes to read it again."""
+    short = f"{point:.15g}"
+    return short if float(short) == point else f"{point:.17g}"
 
 
 def _quoted(value: Any, most: int | None) -> str:

@@ -332,6 +332,26 @@ class Dataset(Tabular):
         }
         return {name: labels for name, labels in never.items() if labels}
 
+    def _places(self, rows: ArrayLike) -> NDArray[np.intp]:
+        """Return the positions of some rows: given as such (repeats allowed, or from the end), or as a mask."""
+        chosen, n_rows = np.asarray(rows), self.n_rows
+        if chosen.ndim != 1 or (chosen.dtype.kind not in "biu" and chosen.size):
+            raise ParameterError(f"rows must be a 1-d array of positions or a mask, got {chosen.dtype} {chosen.shape}")
+        if chosen.dtype.kind == "b" and len(chosen) != n_rows:
+            raise ParameterError(f"rows: a mask needs one entry per row ({n_rows:,}), got {len(chosen):,}")
+        places = np.flatnonzero(chosen) if chosen.dtype.kind == "b" else chosen.astype(np.intp)
+        if places.size and not (-n_rows <= places.min() and places.max() < n_rows):
+            raise ParameterError(f"rows must be between 0 and {n_rows - 1:,}, got {places.max():,}")
+        return np.where(places < 0, places + n_rows, places)
+
+    def _chosen(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Return the names of some columns, which must be there."""
+        chosen = check_names([names] if isinstance(names, str) else list(names))
+        unknown = [name for name in chosen if name not in self.levels]
+        if unknown:
+            raise unknown_names(unknown, self.names, "this dataset")
+        return chosen
+
     # Other datasets made from it -------------------------------------------------------------------------------
 
     def select(self, names: Iterable[str]) -> Dataset:
@@ -342,10 +362,7 @@ class Dataset(Tabular):
         """
         if isinstance(names, bytes | Mapping) or not is_iterable(names):
             raise ParameterError(f"names must be a column or a list of columns, got {brief(names)}")
-        chosen = check_names([names] if isinstance(names, str) else list(names))
-        unknown = [name for name in chosen if name not in self.levels]
-        if unknown:
-            raise unknown_names(unknown, self.names, "this dataset")
+        chosen = self._chosen(names)
         positions = {name: position for position, name in enumerate(self.names)}
         dtype = code_dtype([len(self.levels[name]) for name in chosen], gaps=self.has_gaps)
         codes: Codes = self.codes[[positions[name] for name in chosen]].astype(dtype, copy=False)
@@ -358,14 +375,7 @@ class Dataset(Tabular):
         >>> Dataset.from_codes([[0], [1], [1]]).take([2, 2, 0]).codes
         array([[1, 1, 0]], dtype=uint8)
         """
-        chosen = np.asarray(rows)
-        if chosen.ndim != 1 or (chosen.dtype.kind not in "biu" and chosen.size):
-            raise ParameterError(f"rows must be a 1-d array of positions or a mask, got {chosen.dtype} {chosen.shape}")
-        if chosen.dtype.kind == "b" and len(chosen) != self.n_rows:
-            raise ParameterError(f"rows: a mask needs one entry per row ({self.n_rows:,}), got {len(chosen):,}")
-        positions = np.flatnonzero(chosen) if chosen.dtype.kind == "b" else chosen.astype(np.intp)
-        if positions.size and not (-self.n_rows <= positions.min() and positions.max() < self.n_rows):
-            raise ParameterError(f"rows must be between 0 and {self.n_rows - 1:,}, got {positions.max():,}")
+        positions = self._places(rows)
         # Rows taken many times can add up to more than a total may be.
         weights = None if self.weights is None else check_weights(self.weights[positions], len(positions))
         codes: Codes = np.take(self.codes, positions, axis=1)

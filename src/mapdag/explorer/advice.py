@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mapdag.data import check
-from mapdag.errors import SHOWN_ITEMS, DataError, MapdagError, Setting, missing_texts
+from mapdag.errors import SHOWN_ITEMS, DataError, MapdagError, Setting, texts_of
 
 _LISTS = ("drop", "missing_values", "discretize")
 _TEXTS = ("missing", "weights", "separator", "encoding")
@@ -81,20 +81,10 @@ def query_of(option: str, value: Any) -> Any:
     >>> query_of("discretize", {"*": "quantile", "age": [18, 65]})
     ['quantile', 'age=18,65']
     """
-    if option == "discretize":
-        ways = value.items() if isinstance(value, Mapping) else [("*", value)]
-        texts = [
-            (name, ",".join(f"{x:.17g}" for x in way) if isinstance(way, (list, tuple)) else str(way))
-            for name, way in ways
-        ]
-        return [text if name == "*" else f"{name}={text}" for name, text in texts]
-    if option == "missing_values":
-        return missing_texts(value)
+    texts = texts_of(option, value)
     if option in _LISTS:
-        return [str(item) for item in ([value] if isinstance(value, str) else value)]
-    if option == "codes":
-        return "true" if value else "false"
-    return str(value)
+        return texts
+    return ("true" if value else "false") if option == "codes" else texts[0]
 
 
 def options_of(query: Mapping[str, list[str]]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from mapdag.data.labels import MAX_LEVELS
 from mapdag.data.packed.sealed import Broken, read_sealed, write_sealed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     import polars as pl
@@ -29,6 +29,15 @@ BLOCK_ROWS = 2**18
 
 _HEAD = 2**12  # rows that show all values, as a rule
 _SHOWN = 3  # values of a column that are kept for messages where there are too many
+
+
+def worst(ways: Iterable[str]) -> str:
+    """Return the worst of the ways in which blocks were read: a text of which some cells are text is one of text.
+
+    >>> worst(["integers", "text"])
+    'text'
+    """
+    return min(ways, key=("cells", "text", "integers", "typed").index)
 
 
 class Distinct(NamedTuple):

@@ -12,9 +12,8 @@ import numpy as np
 from mapdag.data.codings import TEXT, Sealed, kept_codings
 from mapdag.data.columns import Column
 from mapdag.data.dataset import Dataset
-from mapdag.data.labels import check_names, code_dtype
+from mapdag.data.labels import code_dtype
 from mapdag.data.packed.packing import READING_THREADS
-from mapdag.data.problems import unknown_names
 from mapdag.data.source import Source
 from mapdag.errors import DataError, ParameterError, Setting
 from mapdag.tasks import in_order
@@ -199,15 +198,7 @@ class ScannedDataset(Dataset):
 
     def take(self, rows: ArrayLike) -> Dataset:
         """Return some of the rows, in memory: positions (repeats allowed) or a mask."""
-        chosen = np.asarray(rows)
-        if chosen.ndim != 1 or (chosen.dtype.kind not in "biu" and chosen.size):
-            raise ParameterError(f"rows must be a 1-d array of positions or a mask, got {chosen.dtype} {chosen.shape}")
-        if chosen.dtype.kind == "b" and len(chosen) != self.n_rows:
-            raise ParameterError(f"rows: a mask needs one entry per row ({self.n_rows:,}), got {len(chosen):,}")
-        positions = np.flatnonzero(chosen) if chosen.dtype.kind == "b" else chosen.astype(np.intp)
-        if positions.size and not (-self.n_rows <= positions.min() and positions.max() < self.n_rows):
-            raise ParameterError(f"rows must be between 0 and {self.n_rows - 1:,}, got {positions.max():,}")
-        positions = np.where(positions < 0, positions + self.n_rows, positions)
+        positions = self._places(rows)
         codes = np.empty((self.n_columns, len(positions)), dtype=self._dtype)
         order = np.argsort(positions, kind="stable")
         ends = np.cumsum(self.blocks.sizes)
@@ -261,10 +252,7 @@ class ScannedDataset(Dataset):
 
     def select(self, names: Iterable[str]) -> ScannedDataset:
         """Return some of the columns, in the order given; their rows stay where they are."""
-        chosen = check_names([names] if isinstance(names, str) else list(names))
-        unknown = [name for name in chosen if name not in self.levels]
-        if unknown:
-            raise unknown_names(unknown, self.names, "this dataset")
+        chosen = self._chosen(names)
         levels = Sealed({name: self.levels[name] for name in chosen})
         places = [self.names.index(name) for name in chosen]
         return ScannedDataset(chosen, levels, self.blocks.select(places), self.codings)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from mapdag.data.content import NotInEncoding, shown
-from mapdag.data.packed.blocks import BLOCK_ROWS, StoredBlock
+from mapdag.data.packed.blocks import BLOCK_ROWS, StoredBlock, worst
 from mapdag.data.packed.readers import FrameReader, Reader, TextReader, open_reader
 from mapdag.data.packed.sealed import Broken, Fingerprint, key_of, locked, read_sealed, write_sealed
 from mapdag.data.problems import NoRows
@@ -27,7 +27,6 @@ Tell: TypeAlias = "Callable[[float], None]"
 VERSION = 1
 
 _BEGUN, _WHOLE = "begun", "whole"
-_WORST = ("cells", "text", "integers", "typed")  # ways of reading, the worst first
 READING_THREADS = 4  # polars has threads of its own, and every block takes memory
 
 
@@ -144,7 +143,7 @@ def _pack(reader: Reader, folder: Path, tell: Tell) -> dict[str, Any]:
             tell(reader.share(block.facts))
     if not sizes:
         raise NoRows(reader.called, reader.about()["names"])
-    return {"sizes": sizes, "about": {**reader.about(), "way": next(way for way in _WORST if way in ways)}}
+    return {"sizes": sizes, "about": {**reader.about(), "way": worst(ways)}}
 
 
 def _done(folder: Path) -> tuple[list[int], set[str], dict[str, Any] | None]:

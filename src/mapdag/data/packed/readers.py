@@ -20,6 +20,7 @@ from mapdag.data.content import (
     NotInEncoding,
     decoded,
     failures,
+    has_carriages,
     is_columnar_within,
     is_utf8,
     known_encoding,
@@ -298,7 +299,7 @@ class Text:
             _check_utf8(head)
         start = next(decoded(path, found, carriage=False, size=FIRST), b"")
         refuse_nul(name, start[:HEAD])
-        carriage = b"\r" in start[:HEAD] and b"\n" not in start[:HEAD]
+        carriage = has_carriages(start[:HEAD])
         content = start_of(path, found, carriage)
         dialect = find_dialect(content, separator)
         blanks = separator is None and splits_at_blanks(content, dialect)

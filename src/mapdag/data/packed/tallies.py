@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mapdag.data.columns import Column, from_objects, from_polars
+from mapdag.data.packed.blocks import worst
 from mapdag.data.packed.recoding import Pieces, left_of
 from mapdag.data.problems import listed
 from mapdag.data.source import Source, check_row_names
@@ -87,8 +88,7 @@ class PackedTable(Pieces):
         self.names: list[str] = list(sources[0].about["names"])
         self.sizes = [size for source in sources for size in source.sizes]
         self._order = [_order_of(self.names, s.called, s.about["names"], sources[0]) for s in sources]
-        ways = {source.about["way"] for source in sources}
-        self.way = next(way for way in ("cells", "text", "integers", "typed") if way in ways)
+        self.way = worst(source.about["way"] for source in sources)
 
     def check_columns(self, called: str, names: Sequence[str]) -> None:
         """Refuse a file without rows that has other columns; it does not tell whether its lines have row names."""
