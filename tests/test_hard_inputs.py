@@ -433,7 +433,7 @@ def test_numbers_that_floats_cannot_tell_apart_stay_apart(cells, tmp_path):
 
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
 def test_few_bytes_cannot_unpack_to_all_memory(pack, tmp_path, monkeypatch):
-    monkeypatch.setattr("mapdag.unpacking._ENOUGH", 10_000_000)
+    monkeypatch.setattr("mapdag.disk._ENOUGH", 10_000_000)
     packed = pack(b"a,b\n" + b"x,1\ny,2\n" * 2_500_000)
     assert len(packed) < 100_000
     path = tmp_path / "table.csv"
@@ -500,7 +500,7 @@ def test_tables_in_zstandard_are_read_as_they_are(text, by_polars, monkeypatch):
 
 def test_few_bytes_of_zstandard_cannot_unpack_to_all_memory(monkeypatch):
     pyarrow = pytest.importorskip("pyarrow")
-    monkeypatch.setattr("mapdag.unpacking._ENOUGH", 10_000_000)
+    monkeypatch.setattr("mapdag.disk._ENOUGH", 10_000_000)
     packed = pyarrow.compress(b"a,b\n" + b"x,1\ny,2\n" * 2_500_000, codec="zstd", asbytes=True)
     with pytest.raises(MapdagError, match="more than 200 times its size"):
         md.read(packed)

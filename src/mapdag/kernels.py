@@ -27,6 +27,7 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from mapdag.compiling import announce, uninterrupted
+from mapdag.disk import whole_file
 
 F = TypeVar("F")
 
@@ -66,9 +67,8 @@ def _drop_stale_caches(package: Path) -> None:
         for cached in [*folder.glob("*.nbi*"), *folder.glob("*.nbc*")]:  # those that were being written among them
             cached.unlink(missing_ok=True)
     stamp.parent.mkdir(exist_ok=True)  # it is not there yet where Python is told to write no bytecode
-    aside = stamp.with_name(f"{stamp.name}.{os.getpid()}")
-    aside.write_text(_times(package, files), encoding="utf-8")
-    aside.replace(stamp)  # half a stamp would not know of half of the files
+    with whole_file(stamp, stamp.with_name(f"{stamp.name}.{os.getpid()}")) as file:  # half a one would not know of all
+        file.write(_times(package, files).encode())
 
 
 announce()

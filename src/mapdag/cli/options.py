@@ -16,8 +16,8 @@ import typer
 
 import mapdag as md
 from mapdag.cli.outputs import GRAPH_FILES, NETWORK_FILES, PICTURE_FILES
+from mapdag.disk import check_no_device
 from mapdag.errors import DEFAULT_SCORE, FormatError, MapdagError
-from mapdag.unpacking import check_no_device
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mapdag.disk import BZIP, GZIP, XZ, check_no_device, unpacked
 from mapdag.errors import DataError, ParameterError, Setting
-from mapdag.unpacking import BZIP, GZIP, XZ, check_no_device, unpacked
 from mapdag.wording import brief
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ _CHUNK = 2**20  # bytes that stay in the processor's cache
 _PARQUET, _FEATHER_1, _IPC_FILE, _IPC_STREAM = b"PAR1", b"FEA1", b"ARROW1\0\0", b"\xff\xff\xff\xff"
 _COLUMNAR_SUFFIXES = {".parquet", ".pq", ".arrow", ".arrows", ".feather", ".ipc"}
 
-#: How compressed files start, besides those in `mapdag.unpacking`.
+#: How compressed files start, besides those in `mapdag.disk`.
 ZSTD = b"\x28\xb5\x2f\xfd"
 #: What decompressing raises where a file is cut off or damaged.
 DAMAGED = (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error)

@@ -25,9 +25,9 @@ from mapdag.data.meanings import ReadOptions, meanings_of, texts_for_missing
 from mapdag.data.problems import Problems, listed, unknown_names
 from mapdag.data.rows import Weights, emptied, find_remaining, leave_out, read_weights, recounted
 from mapdag.data.source import chosen_columns, names_in, open_source
+from mapdag.disk import unpacked
 from mapdag.errors import DataError, MapdagWarning, ParameterError, Setting
 from mapdag.notices import warn
-from mapdag.unpacking import unpacked
 from mapdag.wording import brief
 
 if TYPE_CHECKING:

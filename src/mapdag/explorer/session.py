@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mapdag.data import ReadingOptions, as_dataset
+from mapdag.disk import check_no_device
 from mapdag.errors import FileError, FormatError, MapdagError, ParameterError
 from mapdag.explorer.library import Source, fingerprint_of
 from mapdag.io import check_writable
 from mapdag.io.files import write_text
-from mapdag.unpacking import check_no_device
 
 if TYPE_CHECKING:
     from mapdag.explorer.library import Library, Table

@@ -18,8 +18,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO
 
+from mapdag.disk import GZIP, check_no_device, unpacked, whole_file
 from mapdag.errors import FileError, FormatError, ParameterError
-from mapdag.unpacking import GZIP, check_no_device, unpacked
 from mapdag.wording import brief
 
 _FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
@@ -158,16 +158,11 @@ def _replace(file: Path, write: Callable[[IO[bytes]], object]) -> None:
     temporary = _temporary(file)
     _ASIDE.add(temporary)
     try:
-        with temporary.open("xb") as stream:
+        with whole_file(file, temporary) as stream:
             write(stream)
-            stream.flush()
-            os.fsync(stream.fileno())  # some file systems notice only now that they are full
-        if file.exists():
-            shutil.copymode(file, temporary)
-        temporary.replace(file)
+            if file.exists():
+                shutil.copymode(file, temporary)
     finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
         _ASIDE.discard(temporary)
 
 

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from mapdag.checks import check_whole
+from mapdag.disk import check_no_device
 from mapdag.errors import FileError, FormatError, ParameterError
 from mapdag.study.goals import canonical
-from mapdag.unpacking import check_no_device
 from mapdag.wording import brief
 
 Columns = Literal["file", "shuffled"]

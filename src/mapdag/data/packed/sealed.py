@@ -12,13 +12,14 @@ import json
 import os
 import sys
 import zlib
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mapdag.disk import whole_file
 from mapdag.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -51,18 +52,9 @@ def write_sealed(path: Path, facts: dict[str, Any], parts: Sequence[bytes] = ())
     for part in parts:
         checksum, size = zlib.crc32(part, checksum), size + len(part)
     waiting = path.with_name(f"{path.name}.{os.getpid()}{PART}")
-    with told_if_full(path):
-        try:
-            with waiting.open("wb") as file:
-                for part in (_sealed(checksum, size), header, *parts):
-                    file.write(part)
-                file.flush()
-                os.fsync(file.fileno())
-            waiting.replace(path)
-        except BaseException:
-            with suppress(OSError):
-                waiting.unlink()
-            raise
+    with told_if_full(path), whole_file(path, waiting) as file:
+        for part in (_sealed(checksum, size), header, *parts):
+            file.write(part)
 
 
 def read_sealed(path: Path, *, check: bool = True) -> tuple[dict[str, Any], NDArray[np.uint8]]:

@@ -1,4 +1,7 @@
-"""Files that might have no end: devices, and few compressed bytes that stand for more than there is memory for."""
+"""Files: how to write one in full or not at all; and those that might have no end.
+
+These are devices, and few compressed bytes that stand for more than there is memory for.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,10 @@ import io
 import lzma
 import os
 import stat
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any
 
 from mapdag.errors import CapacityError, FileError
 
@@ -25,6 +30,21 @@ _OPENERS: tuple[tuple[bytes | tuple[bytes, ...], Callable[[io.BytesIO], Any]], .
 _PIECE = 1 << 22
 _ENOUGH = 200_000_000  # bytes that anything may unpack to,
 _RATIO = 200  # and how many times its size, if that is more; tables of categories have 10 to 50
+
+
+@contextmanager
+def whole_file(file: Path, aside: Path) -> Iterator[IO[bytes]]:
+    """Fill a file that is there in full or not at all: another one beside it, on the disk before it is renamed."""
+    try:
+        with aside.open("wb") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())  # some file systems notice only now that they are full
+        aside.replace(file)
+    except BaseException:
+        with suppress(OSError):
+            aside.unlink(missing_ok=True)
+        raise
 
 
 def unpacked(data: bytes, name: str, opener: Callable[[io.BytesIO], Any] | None = None) -> bytes:
