@@ -11,8 +11,7 @@ import pytest
 import scipy.stats
 
 from mapdag.errors import FileError, MissingExtraError, ParameterError
-from mapdag.paper.report import make_report, render_report, summarise, write_report
-from mapdag.paper.tables import SCORES, make_tables
+from mapdag.paper.report import SCORES, make_report, make_tables, render_report, summarise, write_report
 from mapdag.study import Store, paper, run
 from mapdag.study.averages import Heading, make_table, render_table
 from mapdag.study.cells import FIELDS

@@ -24,15 +24,13 @@ from mapdag.explorer.advice import Unreadable, options_of
 from mapdag.explorer.answers import lay_out
 from mapdag.explorer.background import certify, strengths
 from mapdag.explorer.constraints import constraint_costs
-from mapdag.explorer.export import export
+from mapdag.explorer.export import export, marginals, probability_tables
 from mapdag.explorer.guard import Refused
 from mapdag.explorer.jobs import Cancelled, Job
 from mapdag.explorer.learning import learn, learn_values
 from mapdag.explorer.lives import fill_map, lives
 from mapdag.explorer.messages import LINES, NAME, internal, read_json, refusal, status_of, tab_of, to_text, whole_of
-from mapdag.explorer.settings import Settings, read_arcs
-from mapdag.explorer.tables import marginals, probability_tables
-from mapdag.explorer.vocabulary import vocabulary
+from mapdag.explorer.settings import Settings, read_arcs, vocabulary
 from mapdag.explorer.why import explain
 
 if TYPE_CHECKING:

@@ -7,11 +7,10 @@ probabilities.
 
 from __future__ import annotations
 
-from mapdag.graphs.census import arc_correlation, arc_probability, n_dags, pattern_probability
+from mapdag.graphs.census import all_dags, arc_correlation, arc_probability, dag_codes, n_dags, pattern_probability
 from mapdag.graphs.cpdag import CPDAG
 from mapdag.graphs.dag import DAG
 from mapdag.graphs.distance import Comparison, compare, hamming, shd
-from mapdag.graphs.enumeration import all_dags, dag_codes
 from mapdag.graphs.meek import meek_closure, to_cpdag
 from mapdag.graphs.random import random_dag, uniform_dag
 

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from mapdag.plots.layers import Layered, assign_layers, order_layers
+from mapdag.plots.layers import Layered, assign_layers, differences, minimise, order_layers
 from mapdag.plots.organic import spread
-from mapdag.plots.programs import differences, minimise
 
 if TYPE_CHECKING:
     Edge = tuple[int, int]

@@ -5,9 +5,8 @@ Running needs numpy, scipy and numba only.
 
 from __future__ import annotations
 
-from mapdag.study.builtin import paper, quick
 from mapdag.study.cells import Cell, Row, Task
-from mapdag.study.design import Arm, Design, Search, read_design
+from mapdag.study.design import Arm, Design, Search, paper, quick, read_design
 from mapdag.study.executors import Executor, Processes, Serial
 from mapdag.study.progress import Progress
 from mapdag.study.remote import Remote

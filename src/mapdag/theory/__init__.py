@@ -7,13 +7,14 @@ array of them. Exact counts of DAGs, for the uniform prior, are in `mapdag.graph
 
 from __future__ import annotations
 
-from mapdag.theory.curves import LimitPoint, limit_curves
 from mapdag.theory.diagnosis import Diagnosis, diagnose
 from mapdag.theory.effective import effective_alpha, effective_degrees_of_freedom, effective_parameters
 from mapdag.theory.entropies import (
+    LimitPoint,
     conditional_entropy,
     entropy,
     largest_entropy,
+    limit_curves,
     posterior_entropy,
     sparse_posterior_entropy,
 )
