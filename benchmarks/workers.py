@@ -47,7 +47,7 @@ class Counted:
 
     def __call__(self, data: Any) -> Any:
         from mapdag.distributed.blocks import RemoteEngine
-        from mapdag.distributed.packing import narrowed
+        from mapdag.distributed.partitions import narrowed
 
         noted = self
 

@@ -19,6 +19,7 @@ import pytest
 
 from mapdag.data import delimited, read
 from mapdag.data.content import Content
+from mapdag.data.dialect import find_dialect
 from mapdag.errors import DataError, MapdagWarning
 
 CENSUS = Path(__file__).parent / "data" / "census.csv"
@@ -356,7 +357,7 @@ def test_fast_and_slow_readers_agree(seed):
         text.encode(), missing="level", levels={"c0": ["a", "b", "x y", "1", "02", "q,r", 'say "hi"', "l1\nl2", "é"]}
     )
     content = Content.of("x", text.encode())
-    slow = delimited._read_slowly(content, delimited.find_dialect(content, None), text)
+    slow = delimited._read_slowly(content, find_dialect(content, None), text)
     for name, column in zip(fast.names, slow, strict=True):
         assert [fast.levels[name][code] for code in fast.column(name)] == [
             c if c not in {"", "NA"} else "NA" for c in column

@@ -23,13 +23,11 @@ from mapdag.data.dialect import (
     Fault,
     are_lines_regular,
     are_quotes_regular,
-    check_header,
     close_up,
     count_marks,
-    find_dialect,
     find_fault,
     is_blank,
-    split_by_blanks,
+    look_at,
 )
 from mapdag.data.source import Source, check_row_names
 from mapdag.errors import DataError
@@ -59,10 +57,7 @@ _TAIL = 2**16
 def from_text(content: Content, separator: str | None, encoding: str | None) -> Source:
     """Read a text table."""
     content = as_utf8(content, encoding)
-    dialect = find_dialect(content, separator)
-    if separator is None:
-        content, dialect = split_by_blanks(content, dialect)
-    check_header(content, dialect)
+    content, dialect, _ = look_at(content, separator)
     try:
         parsed = parse(content, dialect)
     except UnicodeDecodeError:

@@ -13,7 +13,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -59,6 +59,28 @@ def _is_separator(given: object) -> bool:
     return isinstance(given, str) and len(given) == 1 and given.isascii() and given not in '"\r\n'
 
 
+class Look(NamedTuple):
+    """What a look at the start of a text table tells."""
+
+    content: Content  # with single blanks, if blanks separate its fields
+    dialect: Dialect
+    blanks: bool  # whether they do, so that the rest is to be read with single blanks, too
+
+
+def look_at(content: Content, separator: str | None) -> Look:
+    """Look at the start of a UTF-8 text table; it may be all that is there."""
+    dialect = find_dialect(content, separator)
+    blanks = separator is None and _splits_at_blanks(content, dialect)
+    if blanks:
+        data = content.load()
+        single, whole = single_blanks(data), content.size == len(data)
+        if single != data:
+            content = replace(Content.of(content.name, single), size=len(single) if whole else content.size)
+        dialect = find_dialect(content, " ")
+    _check_header(content, dialect)
+    return Look(content, dialect, blanks)
+
+
 def find_dialect(content: Content, separator: str | None) -> Dialect:
     """Find out the dialect of a UTF-8 text table."""
     if separator is not None and not _is_separator(separator):
@@ -92,7 +114,7 @@ def find_dialect(content: Content, separator: str | None) -> Dialect:
     return Dialect(chosen, names, lines, start, records[1:], row_names)
 
 
-def check_header(content: Content, dialect: Dialect) -> None:
+def _check_header(content: Content, dialect: Dialect) -> None:
     """Refuse names whose quotes or line ends make no sense."""
     header = content.first(dialect.start)
     if b'"' in header or b"\r" in header:
@@ -161,17 +183,7 @@ def _consistency(records: list[list[str]]) -> tuple[bool, float, int]:
 # Blanks -------------------------------------------------------------------------------------------------------------
 
 
-def split_by_blanks(content: Content, dialect: Dialect) -> tuple[Content, Dialect]:
-    """Split a table that nothing else splits by blanks, if it is one."""
-    if not splits_at_blanks(content, dialect):
-        return content, dialect
-    data = content.load()
-    single = single_blanks(data)
-    content = content if single == data else Content.of(content.name, single)
-    return content, find_dialect(content, " ")
-
-
-def splits_at_blanks(content: Content, dialect: Dialect) -> bool:
+def _splits_at_blanks(content: Content, dialect: Dialect) -> bool:
     """Tell whether blanks split a table that nothing else does: all of the first lines then have as many fields.
 
     A header of one word is the name of one column, whatever blanks there are below it. A tab in the header splits

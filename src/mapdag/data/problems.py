@@ -74,6 +74,17 @@ def unknown_names(unknown: Sequence[str], known: Sequence[str], what: str) -> Da
     return DataError(f"{what}: no column {', '.join(parts)}{more}; the columns are {listed(known)}")
 
 
+def differing(names: Sequence[str], found: Sequence[str]) -> str:
+    """Say which columns a part of a table lacks, and which it has besides; nothing if it has the same.
+
+    >>> differing(["a", "b"], ["b", "c"]), differing(["a", "b"], ["b", "a"])
+    ("lacks 'a' and has 'c' besides", '')
+    """
+    lacking, extra = [name for name in names if name not in found], [name for name in found if name not in names]
+    told = [f"lacks {listed(lacking)}"] * bool(lacking) + [f"has {listed(extra)} besides"] * bool(extra)
+    return " and ".join(told)
+
+
 def way_with_missing(gone: NDArray[np.bool_], columns: Iterable[NDArray[Any]]) -> Literal["drop", "level"]:
     """Say what to do about rows that lack a value: drop them, unless they are many or take a level with them.
 

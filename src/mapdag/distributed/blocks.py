@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mapdag.cluster import LOG, Workers
 from mapdag.counts.summed import SummedEngine
-from mapdag.distributed.packing import add_totals, add_up, codes_of, count_rows, total_of, widened
+from mapdag.distributed.partitions import add_totals, add_up, codes_of, count_rows, total_of, widened
 from mapdag.errors import DataError
 
 if TYPE_CHECKING:

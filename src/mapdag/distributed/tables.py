@@ -20,7 +20,7 @@ from mapdag.data.packed.tallies import PackedTable
 from mapdag.data.preparation import prepare
 from mapdag.data.source import Source
 from mapdag.distributed.blocks import RemoteBlocks
-from mapdag.distributed.packing import (
+from mapdag.distributed.partitions import (
     Summary,
     pack_pieces,
     positions_of,
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
     from mapdag.data.columns import Column
     from mapdag.data.meanings import ReadOptions
-    from mapdag.data.packed.blocks import Distinct
-    from mapdag.data.packed.recoding import Order
+    from mapdag.data.packed.blocks import DistinctColumn
+    from mapdag.data.packed.recoding import Codebook
 
 _WHOLE_CELLS = 2**25  # of a table that is looked at as a whole
 
@@ -130,11 +130,11 @@ def _read(
         prepare(table.whole(lambda piece, place: rows[piece][place]), **options).coded()
     recoding = decide(table, left, options, quiet=small)
     digests = [summary.digest for mine in summaries for summary in mine]
-    every = [(digest, recoding.order(i)) for i, digest in enumerate(digests)]
-    orders: list[Sequence[tuple[str, Order]]] = _split(every, ends)
+    every = [(digest, recoding.codebook(i)) for i, digest in enumerate(digests)]
+    codebooks: list[Sequence[tuple[str, Codebook]]] = _split(every, ends)
     packed = [
         workers.submit("pack", pack_pieces, each, mine, name)
-        for each, mine, name in zip(pieces, orders, called, strict=True)
+        for each, mine, name in zip(pieces, codebooks, called, strict=True)
     ]
     sizes = _named(workers, [workers.submit("sizes", sizes_of, each) for each in packed], called)
     columns = tuple(range(len(recoding.names)))
@@ -210,7 +210,7 @@ class FramePieces(Pieces):
         made = from_pandas(name, self._joined(name, columns))
         return replace(made, first=first.astype(np.int64), times=times)
 
-    def _joined(self, name: str, columns: Sequence[Distinct]) -> Any:
+    def _joined(self, name: str, columns: Sequence[DistinctColumn]) -> Any:
         """Put the values of all pieces together, which must be of one type, but for pieces without any."""
         import pandas as pd
 

@@ -40,7 +40,7 @@ def worst(ways: Iterable[str]) -> str:
     return min(ways, key=("cells", "text", "integers", "typed").index)
 
 
-class Distinct(NamedTuple):
+class DistinctColumn(NamedTuple):
     """The distinct values of one column of a block, in the order in which they come; what is missing is one of them.
 
     Attributes
@@ -64,7 +64,7 @@ class Distinct(NamedTuple):
     found: int = 0
 
 
-def find_distinct(cells: pl.Series | Sequence[str], *, own: bool = False) -> tuple[Distinct, NDArray[Any]]:
+def find_distinct(cells: pl.Series | Sequence[str], *, own: bool = False) -> tuple[DistinctColumn, NDArray[Any]]:
     """Find the distinct values of a column, and which of them each row has.
 
     Parameters
@@ -87,7 +87,7 @@ def find_distinct(cells: pl.Series | Sequence[str], *, own: bool = False) -> tup
         numbers = values.cast(pl.Float64, strict=False)
         if numbers.null_count() > MAX_LEVELS:  # neither categories nor numbers
             return _unusable("many", values, len(first))
-    return Distinct(values, counts, first, found=len(first)), positions
+    return DistinctColumn(values, counts, first, found=len(first)), positions
 
 
 def as_they_come(index: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
@@ -114,10 +114,10 @@ def _first_rows(index: NDArray[Any], size: int) -> NDArray[np.int64]:
     return first
 
 
-def _unusable(note: str, values: pl.Series, found: int) -> tuple[Distinct, NDArray[Any]]:
+def _unusable(note: str, values: pl.Series, found: int) -> tuple[DistinctColumn, NDArray[Any]]:
     few = values.head(_SHOWN)
     none = np.zeros(len(few), dtype=np.int64)
-    return Distinct(few, none, none, note, found), np.empty(0, dtype=np.uint8)
+    return DistinctColumn(few, none, none, note, found), np.empty(0, dtype=np.uint8)
 
 
 def _index(series: pl.Series, *, own: bool) -> NDArray[Any]:
@@ -141,7 +141,7 @@ class Block:
     Attributes
     ----------
     n_rows : int
-    columns : sequence of Distinct
+    columns : sequence of DistinctColumn
     rows : sequence of arrays
         For each column, which of its values each row has.
     facts : mapping
@@ -149,12 +149,12 @@ class Block:
     """
 
     n_rows: int
-    columns: Sequence[Distinct]
+    columns: Sequence[DistinctColumn]
     rows: Sequence[NDArray[Any]]
     facts: Mapping[str, Any]
 
     @classmethod
-    def of(cls, n_rows: int, found: Sequence[tuple[Distinct, NDArray[Any]]], facts: Mapping[str, Any]) -> Block:
+    def of(cls, n_rows: int, found: Sequence[tuple[DistinctColumn, NDArray[Any]]], facts: Mapping[str, Any]) -> Block:
         """Put columns together."""
         return cls(n_rows, [column for column, _ in found], [rows for _, rows in found], facts)
 
@@ -171,7 +171,7 @@ class Block:
         write_sealed(path, facts, [*dictionaries, *packed])
 
 
-def _written(column: Distinct) -> bytes:
+def _written(column: DistinctColumn) -> bytes:
     import polars as pl
 
     buffer = io.BytesIO()
@@ -199,14 +199,14 @@ class StoredBlock:
         """Number of columns."""
         return len(self._columns)
 
-    def column(self, column: int) -> Distinct:
+    def column(self, column: int) -> DistinctColumn:
         """Return the distinct values of a column."""
         import polars as pl
 
         about = self._columns[column]
         frame = pl.read_ipc_stream(io.BytesIO(self._piece(column).tobytes()))
         counts, first = (frame[name].to_numpy() for name in ("count", "first"))
-        return Distinct(frame["value"], counts, first, about["note"], about["found"])
+        return DistinctColumn(frame["value"], counts, first, about["note"], about["found"])
 
     def positions(self, column: int) -> NDArray[Any]:
         """Return which of its values each row has."""

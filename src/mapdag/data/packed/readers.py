@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import re
-import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -33,8 +32,7 @@ from mapdag.data.content import (
     start_of,
 )
 from mapdag.data.delimited import are_varied, parse
-from mapdag.data.dialect import Dialect, check_header, find_dialect, single_blanks, splits_at_blanks
-from mapdag.data.dialect import single_blanks as single
+from mapdag.data.dialect import Dialect, look_at, single_blanks
 from mapdag.data.packed.blocks import BLOCK_ROWS, Block, find_distinct
 from mapdag.data.panics import without_reports
 from mapdag.data.source import levels_in_file, named_categories
@@ -301,12 +299,7 @@ class Text:
         refuse_nul(name, start[:HEAD])
         carriage = has_carriages(start[:HEAD])
         content = start_of(path, found, carriage)
-        dialect = find_dialect(content, separator)
-        blanks = separator is None and splits_at_blanks(content, dialect)
-        if blanks:
-            content = Content(name, *_single_start(content), data=single(content.data or b""))
-            dialect = find_dialect(content, " ")
-        check_header(content, dialect)
+        _, dialect, blanks = look_at(content, separator)
         return cls(path, found, carriage, dialect, blanks)
 
     @property
@@ -463,9 +456,3 @@ def _check_utf8(head: bytes) -> None:
             head.decode()
         except UnicodeDecodeError as error:
             raise NotInEncoding("utf-8", error) from error
-
-
-def _single_start(content: Content) -> tuple[bytes, int]:
-    """Return the head and the size of a text whose blanks are reduced to one."""
-    data = single(content.data or b"")
-    return data[:HEAD], len(data) if content.size < sys.maxsize else sys.maxsize

@@ -1,7 +1,7 @@
 """What the values of a table in pieces mean, and how its rows become codes: found by the code that reads whole tables.
 
 A table in pieces is files of blocks, or partitions on a cluster: `Pieces`. Every distinct value of one of its columns
-is an *entry*, taken for one row that stands for many. `decide` makes a `Recoding` of these few; its `Order` for each
+is an *entry*, taken for one row that stands for many. `decide` makes a `Recoding` of these few; its `Codebook` for each
 piece says how the rows there become codes, wherever they are. A table that is not large is looked at as a whole, too.
 """
 
@@ -95,7 +95,7 @@ def with_rows(column: Column, index: NDArray[Any]) -> Column:
 # What is done where the rows are -------------------------------------------------------------------------------------
 
 
-class Order(NamedTuple):
+class Codebook(NamedTuple):
     """How the rows of a piece become codes."""
 
     columns: tuple[int, ...]  # those that are variables
@@ -198,10 +198,10 @@ class Recoding:
         every = zip(self.cards, self.codes, strict=True)
         return np.array([card + bool((codes == card).any()) for card, codes in every])
 
-    def order(self, piece: int) -> Order:
+    def codebook(self, piece: int) -> Codebook:
         """Return how the rows of a piece become codes."""
         table = self.table
-        return Order(
+        return Codebook(
             tuple(table.place(piece, column) for column in self.columns),
             tuple(codes[table.entries(piece, column)] for codes, column in zip(self.codes, self.columns, strict=True)),
             gone_from(table, piece, self.gone),

@@ -169,7 +169,7 @@ def _encoders(table: PackedTable, found: Dataset | Recoding) -> list[Callable[[]
 
 def _encode(recoding: Recoding, table: PackedTable, number: int) -> NDArray[Any]:
     """Return the codes of the rows of a block that remain."""
-    codes = recoding.order(number).apply(table.block(number).positions, table.sizes[number])
+    codes = recoding.codebook(number).apply(table.block(number).positions, table.sizes[number])
     return np.array(codes, dtype=code_dtype(recoding.widths.tolist()))
 
 

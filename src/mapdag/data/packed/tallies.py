@@ -15,7 +15,7 @@ import numpy as np
 from mapdag.data.columns import Column, from_objects, from_polars
 from mapdag.data.packed.blocks import worst
 from mapdag.data.packed.recoding import Pieces, left_of
-from mapdag.data.problems import listed
+from mapdag.data.problems import differing
 from mapdag.data.source import Source, check_row_names
 from mapdag.errors import DataError
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mapdag.data.meanings import ReadOptions
-    from mapdag.data.packed.blocks import Distinct
+    from mapdag.data.packed.blocks import DistinctColumn
     from mapdag.data.packed.packing import Packed
     from mapdag.data.packed.recoding import Gone
 
-#: Distinct values that are kept of a column, and of all columns together.
+#: DistinctColumn values that are kept of a column, and of all columns together.
 MOST_VALUES, _MOST_IN_ALL = 900_000, 2**25
 
 _SHOWN = 3  # of too many
@@ -234,9 +234,7 @@ def _order_of(names: Sequence[str], called: str, columns: Sequence[str], first: 
     if found == list(names):
         return list(range(len(names)))
     if Counter(found) != Counter(names) or len(set(names)) < len(names):
-        lacking, extra = [name for name in names if name not in found], [name for name in found if name not in names]
-        told = [f"lacks {listed(lacking)}"] * bool(lacking) + [f"has {listed(extra)} besides"] * bool(extra)
-        what = " and ".join(told) or "has them in another order, and some names more than once"
+        what = differing(names, found) or "has them in another order, and some names more than once"
         raise DataError(
             f"{called} does not have the columns of {first.called}: it {what}; all files of a table must have "
             "the same columns"
@@ -254,7 +252,7 @@ class _Gathered:
         self._dtype: pl.DataType | None = None
         self._note, self._found = "", 0
 
-    def add(self, part: Distinct, start: int, source: Packed) -> None:
+    def add(self, part: DistinctColumn, start: int, source: Packed) -> None:
         """Add those of a block, the first row of which is given."""
         import polars as pl
 

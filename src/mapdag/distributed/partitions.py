@@ -1,7 +1,7 @@
 """What workers do with their rows: find distinct values, then pack codes into bit planes, which stay where they are.
 
-A partition is some `Piece`s, one after the other: blocks of rows as they were read. The driver learns what is in them
-from their `Summary`, and sends an `Order` for each, which says how their values become codes.
+A partition is some `RemotePiece`s, one after the other: blocks of rows as they were read. The driver learns what is in
+them from their `Summary`, and sends a `Codebook` for each, which says how their values become codes.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ import numpy as np
 from mapdag.counts.passes import BLOCK_ROWS, Parts, add_parts, count_blocks, sealed
 from mapdag.data.columns import from_pandas
 from mapdag.data.labels import code_dtype
-from mapdag.data.packed.blocks import Distinct, as_they_come, pack, planes_of
+from mapdag.data.packed.blocks import DistinctColumn, as_they_come, pack, planes_of
 from mapdag.data.packed.recoding import left_of
-from mapdag.data.problems import NoRows, listed
+from mapdag.data.problems import NoRows, differing, listed
 from mapdag.errors import DataError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mapdag.counts.agenda import Turn
-    from mapdag.data.packed.recoding import Gone, Order
+    from mapdag.data.packed.recoding import Codebook, Gone
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,43 +35,39 @@ class Summary:
     """What the driver learns of a piece."""
 
     n_rows: int
-    columns: tuple[Distinct, ...]
+    columns: tuple[DistinctColumn, ...]
     digest: str  # of all that
     about: Mapping[str, Any]  # what the file tells of itself
 
-    def column(self, column: int) -> Distinct:
+    def column(self, column: int) -> DistinctColumn:
         """Return the distinct values of a column."""
         return self.columns[column]
 
 
 @dataclass(frozen=True, eq=False)
-class Piece:
+class RemotePiece:
     """Rows as they were read: which of the distinct values each row has, column by column."""
 
     summary: Summary
     rows: tuple[NDArray[Any], ...]
 
 
-def read_frame(frame: Any, names: Sequence[str], called: str) -> tuple[Piece, ...]:
+def read_frame(frame: Any, names: Sequence[str], called: str) -> tuple[RemotePiece, ...]:
     """Find the distinct values of a partition, a pandas DataFrame that must have these columns."""
     found = [str(name) for name in frame.columns]
     if found != list(names):
-        lacking, extra = [name for name in names if name not in found], [name for name in found if name not in names]
-        told = [f"lacks {listed(lacking)}"] * bool(lacking) + [f"has {listed(extra)} besides"] * bool(extra)
-        raise DataError(
-            f"{called} {' and '.join(told) or 'has its columns in another order'}: all partitions must have the same "
-            f"columns, {listed(names)}"
-        )
+        told = differing(names, found) or "has its columns in another order"
+        raise DataError(f"{called} {told}: all partitions must have the same columns, {listed(names)}")
     columns, positions = [], []
     for place, name in enumerate(names):
         series = frame.iloc[:, place]
         first, counts, rows = as_they_come(from_pandas(name, series).index)
-        columns.append(Distinct(series.iloc[first].reset_index(drop=True), counts, first))
+        columns.append(DistinctColumn(series.iloc[first].reset_index(drop=True), counts, first))
         positions.append(rows)
-    return (Piece(_summary(len(frame), columns, {}), tuple(positions)),)
+    return (RemotePiece(_summary(len(frame), columns, {}), tuple(positions)),)
 
 
-def read_file(path: Path, separator: str | None, encoding: str | None) -> tuple[Piece, ...]:
+def read_file(path: Path, separator: str | None, encoding: str | None) -> tuple[RemotePiece, ...]:
     """Find the distinct values of a file, block by block; there are no blocks where there are no rows."""
     from mapdag.data.packed.packing import pack_file
 
@@ -84,12 +80,12 @@ def read_file(path: Path, separator: str | None, encoding: str | None) -> tuple[
         return tuple(_stored_piece(packed.open(i), about) for i in range(len(packed.sizes)))
 
 
-def _stored_piece(block: Any, about: Mapping[str, Any]) -> Piece:
+def _stored_piece(block: Any, about: Mapping[str, Any]) -> RemotePiece:
     columns = [block.column(i) for i in range(block.n_columns)]
-    return Piece(_summary(block.n_rows, columns, about), tuple(map(block.positions, range(block.n_columns))))
+    return RemotePiece(_summary(block.n_rows, columns, about), tuple(map(block.positions, range(block.n_columns))))
 
 
-def _summary(n_rows: int, columns: Sequence[Distinct], about: Mapping[str, Any]) -> Summary:
+def _summary(n_rows: int, columns: Sequence[DistinctColumn], about: Mapping[str, Any]) -> Summary:
     digest = hashlib.blake2b(digest_size=16)
     for values, counts, first, *_ in columns:
         told = repr((str(values.dtype), list(values), counts.tolist(), first.tolist()))
@@ -97,17 +93,17 @@ def _summary(n_rows: int, columns: Sequence[Distinct], about: Mapping[str, Any])
     return Summary(n_rows, tuple(columns), digest.hexdigest(), about)
 
 
-def summaries_of(pieces: Sequence[Piece]) -> list[Summary]:
+def summaries_of(pieces: Sequence[RemotePiece]) -> list[Summary]:
     """Return what the driver learns of a partition."""
     return [piece.summary for piece in pieces]
 
 
-def positions_of(pieces: Sequence[Piece]) -> list[tuple[NDArray[Any], ...]]:
+def positions_of(pieces: Sequence[RemotePiece]) -> list[tuple[NDArray[Any], ...]]:
     """Return which of its values each row of a partition has."""
     return [piece.rows for piece in pieces]
 
 
-def rows_left(pieces: Sequence[Piece], gone: Sequence[Gone]) -> list[list[NDArray[np.int64]]]:
+def rows_left(pieces: Sequence[RemotePiece], gone: Sequence[Gone]) -> list[list[NDArray[np.int64]]]:
     """Count, for every value of every column, the rows that have none of the values that are gone."""
     return [
         left_of(piece.rows.__getitem__, len(piece.rows), piece.summary.n_rows, mine)
@@ -140,21 +136,21 @@ class PackedRows:
         return codes
 
 
-def pack_pieces(pieces: Sequence[Piece], orders: Sequence[tuple[str, Order]], called: str) -> PackedRows:
-    """Pack the rows of a partition that remain; each order comes with the digest of the summary it was made for."""
-    if [piece.summary.digest for piece in pieces] != [digest for digest, _ in orders]:
+def pack_pieces(pieces: Sequence[RemotePiece], codebooks: Sequence[tuple[str, Codebook]], called: str) -> PackedRows:
+    """Pack the rows of a partition that remain; each codebook comes with the digest of the summary it was made for."""
+    if [piece.summary.digest for piece in pieces] != [digest for digest, _ in codebooks]:
         raise DataError(
             f"{called} is not what it was when the table was read: it changed meanwhile, or is made at random; read it "
             "again when nobody writes to it, or persist it first"
         )
     blocks: list[tuple[NDArray[np.uint64], int]] = []
-    for piece, (_, order) in zip(pieces, orders, strict=True):
-        codes = order.apply(piece.rows.__getitem__, piece.summary.n_rows)
+    for piece, (_, codebook) in zip(pieces, codebooks, strict=True):
+        codes = codebook.apply(piece.rows.__getitem__, piece.summary.n_rows)
         blocks += [
-            _planes([column[i : i + BLOCK_ROWS] for column in codes], order.widths)
+            _planes([column[i : i + BLOCK_ROWS] for column in codes], codebook.widths)
             for i in range(0, len(codes[0]), BLOCK_ROWS)
         ]
-    return PackedRows(tuple(blocks), orders[0][1].cards, orders[0][1].widths)
+    return PackedRows(tuple(blocks), codebooks[0][1].cards, codebooks[0][1].widths)
 
 
 def _planes(codes: Sequence[NDArray[Any]], widths: Sequence[int]) -> tuple[NDArray[np.uint64], int]:
