@@ -11,36 +11,36 @@ from typing import TYPE_CHECKING, Any
 import mapdag
 from mapdag.contracts import AUTO
 from mapdag.errors import ParameterError
+from mapdag.objective.notation import LIKELIHOODS
 from mapdag.priors import CS, MU, VSP, MaxParents, Support, U
 from mapdag.reference import catalogue
-from mapdag.scores import AIC, BDJ, BIC, K2, PNAL, BDeu, BDs, eBIC, fNML, qNML
 from mapdag.search.plan import SEARCHES, Plan
 from mapdag.wording import did_you_mean, near
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from mapdag.contracts import Likelihood, Objective, Prior
+    from mapdag.contracts import Objective, Prior
     from mapdag.explorer.limits import Limits
 
 
 Arc = tuple[str, str]
 
 #: Likelihoods that the page offers, with what is to be said about each.
-LIKELIHOODS: dict[str, tuple[Callable[..., Likelihood], str]] = {
-    "BDs": (BDs, "Bayesian Dirichlet sparse: alpha spread over what was observed"),
-    "BDeu": (BDeu, "Bayesian Dirichlet equivalent uniform: alpha spread over all that is declared"),
-    "K2": (K2, "one imaginary row in every cell"),
-    "BDJ": (BDJ, "Jeffreys' prior: half an imaginary row in every cell"),
-    "BIC": (BIC, "log-likelihood less half a log n for each parameter"),
-    "AIC": (AIC, "log-likelihood less 1 for each parameter"),
-    "eBIC": (eBIC, "BIC with a price for each parent"),
-    "fNML": (fNML, "factorised normalised maximum likelihood"),
-    "qNML": (qNML, "quotient normalised maximum likelihood"),
-    "PNAL": (PNAL, "penalised node-average likelihood, for tables with gaps"),
+LIKELIHOOD_NOTES: dict[str, str] = {
+    "BDs": "Bayesian Dirichlet sparse: alpha spread over what was observed",
+    "BDeu": "Bayesian Dirichlet equivalent uniform: alpha spread over all that is declared",
+    "K2": "one imaginary row in every cell",
+    "BDJ": "Jeffreys' prior: half an imaginary row in every cell",
+    "BIC": "log-likelihood less half a log n for each parameter",
+    "AIC": "log-likelihood less 1 for each parameter",
+    "eBIC": "BIC with a price for each parent",
+    "fNML": "factorised normalised maximum likelihood",
+    "qNML": "quotient normalised maximum likelihood",
+    "PNAL": "penalised node-average likelihood, for tables with gaps",
 }
 #: Priors that the page offers: which of its numbers each takes, and what is to be said about it.
-PRIORS: dict[str, tuple[tuple[str, ...], str]] = {
+PRIOR_NOTES: dict[str, tuple[tuple[str, ...], str]] = {
     "MU": (("c", "beta"), "marginal uniform: every pair of nodes is joined with probability beta, c arcs per node"),
     "U": ((), "uniform: every graph is as likely as any other"),
     "VSP": (("beta",), "variable selection: every parent is in with probability beta"),
@@ -104,9 +104,9 @@ class Settings:
                 raise ParameterError(f"settings have no {name!r}{did_you_mean(near(str(name), known))}")
         found = {**asdict(cls()), **given}
         return cls(
-            likelihood=_choice("likelihood", found["likelihood"], LIKELIHOODS),
+            likelihood=_choice("likelihood", found["likelihood"], LIKELIHOOD_NOTES),
             alpha=_positive("alpha", found["alpha"]),
-            prior=_choice("prior", found["prior"], PRIORS),
+            prior=_choice("prior", found["prior"], PRIOR_NOTES),
             beta=None if found["beta"] is None else _positive("beta", found["beta"]),
             c=None if found["c"] is None else _positive("c", found["c"]),
             support=_limit(found["support"]),
@@ -129,7 +129,7 @@ class Settings:
         """
         likelihood = type(objective.likelihood).__name__
         found: dict[str, Any] = {"support": objective.prior.support}
-        if likelihood in LIKELIHOODS:
+        if likelihood in LIKELIHOOD_NOTES:
             found |= {"likelihood": likelihood, "alpha": getattr(objective.likelihood, "alpha", 1.0)}
         for part in getattr(objective.prior, "parts", (objective.prior,)):
             name = type(part).__name__
@@ -156,23 +156,23 @@ class Settings:
     @property
     def objective(self) -> Objective:
         """What is maximised."""
-        make = LIKELIHOODS[self.likelihood][0]
-        likelihood = make(alpha=self.alpha) if self.likelihood in WITH_ALPHA else make()
-        prior = self._prior()
-        return (prior if self.support is None else Support(self.support) + prior) + likelihood
+        return self._made(self._prior(), self.alpha)
 
     @property
     def auto_objective(self) -> Objective:
         """The objective with alpha, and c or beta, left to the data."""
-        make = LIKELIHOODS[self.likelihood][0]
-        likelihood = make(alpha=AUTO) if self.likelihood in WITH_ALPHA else make()
         prior = self._prior()
         if isinstance(prior, MU):
             prior = MU(c=AUTO) if self.beta is None else MU(beta=AUTO)
-        found = (prior if self.support is None else Support(self.support) + prior) + likelihood
+        found = self._made(prior, AUTO)
         if not found.is_auto:
             raise ParameterError("nothing to learn: choose BDs or BDeu, which have an alpha, or MU, which has a c")
         return found
+
+    def _made(self, prior: Prior, alpha: Any) -> Objective:
+        make = LIKELIHOODS[self.likelihood]
+        likelihood = make(alpha=alpha) if self.likelihood in WITH_ALPHA else make()
+        return (prior if self.support is None else Support(self.support) + prior) + likelihood
 
     def _prior(self) -> Prior:
         if self.prior == "U":
@@ -310,9 +310,11 @@ def vocabulary(limits: Limits) -> dict[str, Any]:
     return {
         "version": mapdag.__version__,
         "likelihoods": [
-            {"name": name, "alpha": name in WITH_ALPHA, "note": note} for name, (_, note) in LIKELIHOODS.items()
+            {"name": name, "alpha": name in WITH_ALPHA, "note": note} for name, note in LIKELIHOOD_NOTES.items()
         ],
-        "priors": [{"name": name, "parameters": list(takes), "note": note} for name, (takes, note) in PRIORS.items()],
+        "priors": [
+            {"name": name, "parameters": list(takes), "note": note} for name, (takes, note) in PRIOR_NOTES.items()
+        ],
         "parameters": {
             "alpha": {"low": 0.01, "high": 1000, "default": 1},
             "c": {"low": 0.05, "high": 10, "default": 1},
