@@ -315,6 +315,18 @@ def test_a_client_need_not_be_the_default_one(tmp_path):
         assert same(md.learn(md.scan(tmp_path, engine=client), search="hc"), md.learn(data, search="hc"))
 
 
+@pytest.mark.parametrize("missing", ["drop", "level", "keep"])
+def test_missing_values_in_files_are_what_they_are_here(client, tmp_path, missing):
+    data = sample("asia", 600)
+    for i in range(3):
+        md.write_table(data.take(range(200 * i, 200 * i + 200)), tmp_path / f"{i}.csv")
+    file = tmp_path / "1.csv"
+    file.write_text(file.read_text().replace("yes", "", 20))
+    there = md.scan(tmp_path / "*.csv", engine=client, missing=missing)
+    here = md.scan(tmp_path / "*.csv", cache=tmp_path / "cache", missing=missing)
+    assert there.to_dataset() == here.to_dataset()
+
+
 def test_files_with_other_columns_are_named(client, tmp_path):
     (tmp_path / "a.csv").write_text("x,y\n" + "0,1\n1,0\n" * 20)
     (tmp_path / "b.csv").write_text("x,z\n" + "0,1\n1,0\n" * 20)
