@@ -133,7 +133,7 @@ def test_names_that_no_file_has_are_refused(name, run):
 
 @pytest.mark.parametrize("encoding", ["\x00", "hex", "", "klingon", 3])
 def test_encodings_that_are_none_are_refused(encoding):
-    with pytest.raises(ParameterError, match="encoding must be (one that Python knows|a text)"):
+    with pytest.raises(ParameterError, match=r"encoding must be (one that Python knows|a text)"):
         md.read(b"a,b\nx,y\n", encoding=encoding)
 
 

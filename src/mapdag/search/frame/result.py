@@ -13,6 +13,7 @@ from mapdag.data import as_dataset
 from mapdag.graphs import meek_closure
 from mapdag.graphs.dag import check_dag
 from mapdag.graphs.drawable import Drawable
+from mapdag.notices import warn
 from mapdag.objective import (
     DEFAULT,
     USUAL,
@@ -236,7 +237,9 @@ class Result(Drawable, Tabular):
         """Return the distribution of a node after each intervention on another one, if the graph decides it.
 
         It does if arcs are causes, if nothing outside the table affects two of its columns, and if all graphs that fit
-        equally well agree (`identified`). The first two nobody can see in a table; the third is looked at here.
+        equally well agree (`identified`). No table shows the first two; the third is checked here. Where the graph has
+        no directed path from the cause to the effect, there is no effect in this graph; a warning says so, with the
+        log odds of the missing arc.
 
         Parameters
         ----------
@@ -260,7 +263,17 @@ class Result(Drawable, Tabular):
                [0.31, 0.69]])
         """
         self.identified.check_identifiable(cause, effect)
+        if cause != effect and effect not in self.dag.descendants(cause) and cause not in self.dag.descendants(effect):
+            odds = self._score_of(self.dag.with_arc(cause, effect)) - self._score_of(self.dag)
+            warn(
+                f"the graph has no directed path from {cause!r} to {effect!r}, so that it has no effect in this graph: "
+                f"that is no estimate. The log posterior odds of {cause} -> {effect}, given all other arcs, are "
+                f"{odds:.3g}; mapdag.bootstrap and mapdag.arc_posteriors tell how sure the graph is"
+            )
         return self.fit(**options).effect(cause, effect)
+
+    def _score_of(self, dag: DAG) -> float:
+        return score(dag, self.data, self.objective)
 
     def report(self, path: str | os.PathLike[str], **options: Any) -> None:
         """Write a page of HTML about the result that needs nothing else; options as in `mapdag.report.write_result`.
