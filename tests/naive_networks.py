@@ -104,17 +104,14 @@ def intervened(tables, cards, set_to, node):
 
 
 def predict(tables, cards, row, node):
-    """Distribution of one node given all others, or None where it has no possible level.
-
-    Factors without the node cancel out, unless they are zero: what they hold impossible is no reason not to predict.
-    """
+    """Distribution of one node given all others, or None where the others are impossible together."""
     weights = []
     for code in range(cards[node]):
-        case, product = {**row, node: code}, 1.0
-        for member, (parents, table) in tables.items():
-            if member == node or node in parents:
-                product *= table[tuple(case[p] for p in parents)][case[member]]
-        weights.append(product)
+        case = {**row, node: code}
+        factors = [
+            table[tuple(case[p] for p in parents)][case[member]] for member, (parents, table) in tables.items()
+        ]
+        weights.append(math.prod(factors))
     total = sum(weights)
     return [w / total for w in weights] if total > 0 else None
 

@@ -210,8 +210,8 @@ def test_learned_values_move_the_dials_and_show_their_profile(explore):
     page.locator("#learn-values").click()
     eventually(lambda: page.locator("#learned .curve-of-alpha circle").count())
     assert page.locator("#learned .note").inner_text().startswith("Learned: c = ")
-    alpha = float(page.locator("#alpha").input_value())
-    assert f"alpha = {alpha:g}" in page.locator("#learned .note").inner_text()
+    alpha = float(page.locator("#alpha-value").input_value())
+    assert f"alpha = {alpha:.2g}" in page.locator("#learned .note").inner_text()
     with Follows(page):
         set_dial(page, "alpha", 2)
     assert page.locator("#learned .curve-of-alpha").count() == 0

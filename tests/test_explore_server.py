@@ -89,7 +89,7 @@ def test_a_change_of_the_prior_counts_nothing_and_one_of_alpha_only_what_is_new(
 
 
 def test_a_newer_request_of_the_same_tab_ends_the_older_one(client):
-    data = client.sample("alarm", 5000, 1)
+    data = client.sample("andes", 3000, 1)
     client.learn(data, search="hc")
     found = {}
 
@@ -107,7 +107,7 @@ def test_a_newer_request_of_the_same_tab_ends_the_older_one(client):
 
 
 def test_a_request_that_was_overtaken_is_not_begun(client):
-    data = client.sample("alarm", 5000, 1)
+    data = client.sample("andes", 3000, 1)
     begun = threading.Event()
 
     def ask():

@@ -216,5 +216,6 @@ class AskedLattice:
         child.kept.append((sets.keys[kept], scores[kept]))
         known_loss = ~kept & (scores > -math.inf) & (sets.below > -math.inf)
         self.left_out += float(np.exp(scores[known_loss] - sets.below[known_loss]).sum())
-        is_open = (known[-1] > -math.inf) & ~(scores <= sets.below - self._reach)
+        out_of_reach = (scores > -math.inf) & (scores <= sets.below - self._reach)
+        is_open = (known[-1] > -math.inf) & ~out_of_reach
         child.layer = Layer(sets.keys, np.maximum(scores, sets.below), prior, is_open)
