@@ -108,9 +108,7 @@ def predict(tables, cards, row, node):
     weights = []
     for code in range(cards[node]):
         case = {**row, node: code}
-        factors = [
-            table[tuple(case[p] for p in parents)][case[member]] for member, (parents, table) in tables.items()
-        ]
+        factors = [table[tuple(case[p] for p in parents)][case[member]] for member, (parents, table) in tables.items()]
         weights.append(math.prod(factors))
     total = sum(weights)
     return [w / total for w in weights] if total > 0 else None
