@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 
 import numpy as np
@@ -22,6 +23,15 @@ AUTO = "Support(3)+MU(c=auto)+BDs(alpha=auto)"
 @pytest.fixture(scope="module")
 def child():
     return md.network("child").sample(300, seed=3)
+
+
+@pytest.fixture(scope="module")
+def gaps():
+    """Rows of ASIA in which one value of ten is missing."""
+    full = md.network("asia").sample(300, seed=1)
+    missing = np.random.default_rng(0).random(full.codes.shape) < 0.1
+    codes = np.where(missing, -1, full.codes.astype(np.int64))
+    return md.Dataset.from_codes(codes.T, names=full.names, levels=dict(full.levels), gap=-1)
 
 
 def log_beta_prior(beta, n_nodes):
@@ -170,6 +180,27 @@ def test_a_time_limit_gives_the_best_graph_so_far(child):
     assert not result.objective.is_auto
 
 
+def test_ctrl_c_before_the_first_graph_gives_the_one_to_start_from(child, monkeypatch):
+    def interrupted(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(joint._Joint, "climb", interrupted)
+    required = [child.names[:2]]
+    result = md.learn(child, AUTO, required=required)
+    assert result.stopped == "interrupted"
+    assert result.dag.arcs == tuple(required)
+    assert not result.objective.is_auto
+
+
+def test_exact_search_refuses_many_nodes_before_other_searches_begin(monkeypatch):
+    def begun(_):
+        pytest.fail("a search has begun")
+
+    monkeypatch.setattr(joint._Joint, "climb", begun)
+    with pytest.raises(md.errors.CapacityError, match="at most 30 nodes, got 37"):
+        md.learn(md.network("alarm").sample(10, seed=1), AUTO, search="exact")
+
+
 def test_fit_uses_the_learned_alpha(child):
     result = md.learn(child, AUTO)
     assert result.fit() == result.fit(alpha=result.learned.alpha)
@@ -211,7 +242,21 @@ def test_bootstrap_learns_values_once_unless_asked_otherwise():
 def test_cross_validation_learns_values_in_each_fold():
     data = md.network("asia").sample(300, seed=1)
     assert md.cross_validate(data, AUTO, folds=3).objectives == (md.parse(AUTO),)
-    assert md.cross_validate(data, AUTO, folds=3, relearn=False).objectives == (md.learn(data, AUTO).objective,)
+    once, learned = md.cross_validate(data, AUTO, folds=3, relearn=False), md.learn(data, AUTO)
+    assert once.objectives == (learned.objective,)
+    given = md.cross_validate(data, learned.objective, folds=3, alpha=learned.learned.alpha)
+    assert (once.log_likelihood == given.log_likelihood).all()
+
+
+def test_values_are_learned_once_from_rows_with_gaps(gaps):
+    once = md.cross_validate(gaps, AUTO, folds=2, em=True, relearn=False)
+    assert once.objectives == (md.structural_em(gaps, AUTO).objective,)
+
+
+def test_gaps_are_refused_in_the_words_of_the_objective(gaps):
+    for call in (lambda: md.learn(gaps, AUTO), lambda: md.score(md.DAG(gaps.names), gaps, AUTO)):
+        with pytest.raises(md.errors.DataError, match=r"BDs\(alpha=auto\) needs complete rows"):
+            call()
 
 
 @pytest.mark.parametrize(
@@ -265,3 +310,18 @@ def test_structural_em_learns_values_from_completed_rows(impute):
     assert found.score == md.score(found.dag, found.data, found.objective)
     for step in found.steps:
         assert step.after >= step.before - 1e-6
+
+
+def test_commands_tell_the_values_that_were_learned(run, tmp_path):
+    data = md.network("asia").sample(300, seed=1)
+    data.to_pandas().to_csv(tmp_path / "asia.csv", index=False)
+    table = (tmp_path / "asia.csv", "--like", "asia", "--score", AUTO)
+    expected = md.learn(data, AUTO)
+    _, out, _ = run("learn", *table, "--json")
+    found = json.loads(out)
+    assert found["objective"] == str(expected.objective)
+    assert found["learned"]["joint_score"] == pytest.approx(expected.learned.score)
+    _, out, _ = run("score", "asia", *table, "--json")
+    assert json.loads(out)["objective"] == str(md.score(md.network("asia").dag, data, AUTO).objective)
+    _, out, _ = run("cv", *table, "--learn-once", "--folds", 2)
+    assert str(expected.objective) in out

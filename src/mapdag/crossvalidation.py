@@ -21,7 +21,7 @@ from mapdag.predictions import Metrics, evaluate
 from mapdag.progress import OnCount, shown
 from mapdag.public import public
 from mapdag.search import Plan, SearchOptions
-from mapdag.search.em.search import em_plan, learn_by_em
+from mapdag.search.em.search import em_plan, learn_by_em, learned_once
 from mapdag.search.frame.memory import tables_that_fit
 from mapdag.tables import Column, Table, Tabular
 from mapdag.tasks import run_tasks
@@ -191,13 +191,13 @@ def cross_validate(
     found: list[list[_Held]] = [[]] * folds  # by fold, one for each objective
     with shown(progress, lambda bar: bar.counter("folds")) as tell:
         rng = np.random.default_rng(plan.options.seed)
-        job = _job(data, reading, target, _Learning(goals, plan, alpha, em), rng, folds)
+        job = _job(data, reading, target, _Learning(goals, plan, (alpha,) * len(goals), em), rng, folds)
         plan.check(job.table.names, goals)
         for goal in goals if not em else ():
             check_gaps(job.table, goal.likelihood, Setting("em", True))
         if not relearn:
-            goals = tuple(plan.concrete(goal, job.table) for goal in goals)
-            job = replace(job, learning=replace(job.learning, goals=goals))
+            job = replace(job, learning=job.learning.once(job.table))
+            goals = job.learning.goals
         most = tables_that_fit(job.table)
         tasks = run_tasks(job, folds, what="fold", threads=threads, most=most, cluster=cluster)
         with closing(tasks) as held:
@@ -232,8 +232,17 @@ class _Learning:
 
     goals: tuple[Objective, ...]
     plan: Plan
-    alpha: float | None
+    alphas: tuple[float | None, ...]  # of the estimates of probabilities, by objective
     em: bool
+
+    def once(self, table: Dataset) -> _Learning:
+        """Return the same with the values that a table gives where they are "auto"."""
+        goals = tuple(learned_once(self.plan, table, goal, em=self.em) for goal in self.goals)
+        alphas = tuple(
+            getattr(after.likelihood, "alpha", None) if alpha is None and before.likelihood.is_auto else alpha
+            for alpha, before, after in zip(self.alphas, self.goals, goals, strict=True)
+        )
+        return replace(self, goals=goals, alphas=alphas)
 
     def results(self, rows: Dataset, lane: Lane) -> Sequence[Result]:
         """Learn from some rows under each objective."""
@@ -267,9 +276,8 @@ class _Folds:
         learning = self.learning
         train, test = self._parts(number)
         found = []
-        for result in learning.results(train, lane):
-            alpha = result.fit_alpha if learning.alpha is None else learning.alpha
-            network = fit(result.dag, train, alpha=alpha)
+        for result, alpha in zip(learning.results(train, lane), learning.alphas, strict=True):
+            network = fit(result.dag, train, alpha=result.fit_alpha if alpha is None else alpha)
             metrics = None if self.target is None else evaluate(network, test, self.target)
             found.append(_Held(network.log_likelihood(test), result.dag.n_arcs, test.total, metrics))
         return found

@@ -19,7 +19,7 @@ from mapdag.objective import DEFAULT, parse
 from mapdag.progress import OnCount, shown
 from mapdag.public import public
 from mapdag.search import Plan, SearchOptions
-from mapdag.search.em.search import em_plan, learn_by_em
+from mapdag.search.em.search import em_plan, learn_by_em, learned_once
 from mapdag.search.frame.memory import tables_that_fit
 from mapdag.tables import SHOWN, Column, Table, Tabular
 from mapdag.tasks import run_tasks
@@ -218,7 +218,7 @@ def bootstrap(
         if not em:
             check_gaps(table, goal.likelihood, Setting("em", True))
         if not relearn:
-            goal = learn_by_em(plan, table, goal).objective if em and goal.is_auto else plan.concrete(goal, table)
+            goal = learned_once(plan, table, goal, em=em)
         job = _Resamples(table, goal, plan, plan.options.seed, em)
         with closing(_grow(job, R, threads=threads, cluster=cluster)) as found:
             for strengths in found:

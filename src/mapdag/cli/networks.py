@@ -45,23 +45,22 @@ def score(
     Give the constraints that it was learned under: required arcs win against Support.
     """
     dag, table = read_with_graph(network, read_table)
-    objectives = [md.parse(each) for each in score]
-    found = list(zip(objectives, md.score(dag, table, objectives, **limits), strict=True))
+    found = md.score(dag, table, [md.parse(each) for each in score], **limits)
     if json:
         results = [
             {
-                "objective": str(objective),
+                "objective": str(value.objective),
                 "score": float(value),
                 "log_prior": value.log_prior,
                 "log_likelihood": value.log_likelihood,
                 "by_node": dict(value.by_node),
             }
-            for objective, value in found
+            for value in found
         ]
         print_json(results[0] if len(results) == 1 else {"results": results})
         return
-    for objective, value in found:
-        typer.echo(f"{objective}: {value:.6f} = {value.log_prior:.6f} (prior) + {value.log_likelihood:.6f}")
+    for value in found:
+        typer.echo(f"{value.objective}: {value:.6f} = {value.log_prior:.6f} (prior) + {value.log_likelihood:.6f}")
         if by_node:
             rows = [[name, f"{part:.6f}", ", ".join(dag.parents(name))] for name, part in value.by_node.items()]
             typer.echo(columns([["node", "log likelihood", "parents"], *rows], right=(1,)))

@@ -18,7 +18,8 @@ import numpy as np
 
 from mapdag.contracts import AUTO, Objective
 from mapdag.counts import Request
-from mapdag.families import FamilyScores
+from mapdag.errors import Function
+from mapdag.families import FamilyScores, check_gaps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -133,6 +134,7 @@ def find_hyperparameters(
     engine, threads
         As in `mapdag.families.FamilyScores`; the values do not depend on them.
     """
+    check_gaps(data, objective.likelihood, Function("em", "structural_em"))
     index = {name: i for i, name in enumerate(data.names)}
     requests = [Request(index[node], tuple(sorted(index[p] for p in dag.parents(node)))) for node in dag.nodes]
     prior, log_hyperprior = objective.prior.most_probable(dag.n_arcs, len(dag.nodes))

@@ -9,13 +9,19 @@ not taken, so that it never falls.
 from __future__ import annotations
 
 import math
+import threading
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from mapdag.errors import Function
+from mapdag.families import check_gaps
 from mapdag.notices import warn
 from mapdag.objective import find_hyperparameters, usual_values
 from mapdag.search.climbing.moves import tie
 from mapdag.search.climbing.search import climb_hills, walk_tabu
+from mapdag.search.exact.lattice import Lattice
+from mapdag.search.exact.search import search_exactly
 from mapdag.search.frame.watch import EarlyEnd, Watch
 from mapdag.search.orders.search import search_orders
 from mapdag.wording import plural
@@ -56,12 +62,17 @@ def search_jointly(
     special : mapping
         Options of that search.
     """
+    check_gaps(data, objective.likelihood, Function("em", "structural_em"))
+    if search is search_exactly:  # what is too large for it is refused before the other searches begin
+        usual = usual_values(objective, data.n_columns)
+        Lattice(options.make_cache(data, [usual]), usual, options)
     run = _Joint(objective, data, options)
     with run.watch:
         run.climb()
         for each in _BEFORE.get(search, (climb_hills, search_orders)):
             run.alternate(each, {})
         run.alternate(search, special, last=True)
+    run.ensure_graph()
     return run.result()
 
 
@@ -88,6 +99,15 @@ class _Joint:
         cache = self.options.make_cache(self.data, grid)
         for objective in grid:
             self._accept(climb_hills(objective, cache, self._left()), -math.inf)
+
+    def ensure_graph(self) -> None:
+        """Take the graph to start from, where the search was interrupted before it had any."""
+        if self.best is None:
+            usual, interrupted = usual_values(self.asked, self.data.n_columns), threading.Event()
+            interrupted.set()
+            cache = self.options.make_cache(self.data, [usual])
+            with suppress(EarlyEnd):
+                self._accept(climb_hills(usual, cache, replace(self.options, cancel=interrupted)), -math.inf)
 
     def alternate(self, search: Callable[..., Result], special: Mapping[str, Any], *, last: bool = False) -> None:
         """Search under the best values, choose the values that fit the graph, and so on, while that gains.

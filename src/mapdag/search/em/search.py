@@ -152,6 +152,11 @@ def learn_by_em(
     )
 
 
+def learned_once(plan: Plan, table: Dataset, goal: Objective, *, em: bool) -> Objective:
+    """Return an objective with the values of alpha, and of c or beta, that a table gives; itself if all are given."""
+    return learn_by_em(plan, table, goal).objective if em and goal.is_auto else plan.concrete(goal, table)
+
+
 def _from_complete_rows(plan: Plan, table: Dataset, goal: Objective) -> EMResult:
     """Learn from rows without gaps: that is the search, and nothing else."""
     (found,) = plan.run(table, [goal], checked=True)
