@@ -99,7 +99,7 @@ class Hyperparameters:
         return " and ".join(told)
 
     def __str__(self) -> str:
-        return f"{self.values} learned with the graph: joint score {self.score:.4f} = score + log hyperprior"
+        return f"{self.values} learned from the data: joint score {self.score:.4f} = score + log hyperprior"
 
 
 def usual_values(
