@@ -132,8 +132,10 @@ class ReadTable:
 
     def with_gaps(self) -> ReadTable:
         """Keep missing values unless something else is to be done about them, for whoever learns from gaps."""
+        from mapdag.data.options import kept
+
         given = self.options.get("missing", "error")
-        return replace(self, options={**self.options, "missing": "keep" if given == "error" else given})
+        return replace(self, options={**self.options, "missing": "keep" if given == "error" else kept(given)})
 
     def __call__(self, network: BayesianNetwork | None = None) -> Dataset:
         """Read the table, or scan it: several files are scanned in any case."""
@@ -164,8 +166,13 @@ def table_options(  # noqa: PLR0917 - typer calls it by keyword
         typer.Option("--codes/--labels", help="The table holds positions (from 0) in the declared levels, or labels."),
     ] = None,
     missing: Annotated[
-        str, option("--missing", "HOW", "Missing values: error, drop (rows), level (one more), keep.")
-    ] = "error",
+        list[str],
+        option(
+            "--missing",
+            "[COLUMN=]HOW",
+            "Missing values: error, drop (rows), level (one more), keep; of all columns, and of single ones. Repeatable.",
+        ),
+    ] = [],  # noqa: B006
     missing_value: MissingValue = [],  # noqa: B006 - typer copies it
     drop: Drop = [],  # noqa: B006
     discretize: Annotated[
@@ -188,12 +195,12 @@ def table_options(  # noqa: PLR0917 - typer calls it by keyword
     """Make the function that reads the table a command works on."""
     if levels is not None and like is not None:
         raise MapdagError("--levels and --like both declare levels: give one of them")
-    from mapdag.data.options import missing_from, ways_from
+    from mapdag.data.options import missing_from, policy_from, ways_from
 
     options: ReadingOptions = {
         "levels": levels,
         "codes": codes,
-        "missing": missing,  # type: ignore[typeddict-item]  # checked there
+        "missing": policy_from(missing),
         "missing_values": missing_from(missing_value),
         "drop": drop,
         "discretize": ways_from(discretize),

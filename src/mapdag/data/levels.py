@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mapdag.data.columns import Column
-    from mapdag.data.meanings import ReadOptions
+    from mapdag.data.meanings import Policy, ReadOptions
 
 #: Values that often mean "not known" where they are not declared.
 _NO_ANSWER = re.compile(
@@ -100,7 +100,7 @@ def _numbers_of(column: Column, options: ReadOptions, problems: Problems) -> Con
     elif np.isinf(numbers).any():
         where = column.told(np.isinf(numbers)[column.index])
         problems.add(column.name, f"cannot be discretized: infinite in {where}")
-    elif options.missing != "error" or not _note_missing(column, np.isnan(numbers)[column.index], options, problems):
+    elif options.missing_of(column.name) != "error" or not _note_missing(column, np.isnan(numbers)[column.index], options, problems):
         whole = column.coding.type == "integer"
         return Continuous(column.name, numbers, column.index, column.rows, column.times, whole)
     return None
@@ -129,7 +129,7 @@ def _accepted(column: Column, found: Judgement, options: ReadOptions, problems: 
         problems.doubt(name, found.why, *ways)
         return True
     problems.add(name, found.why, *ways, topic=_TOPICS.get(found.kind, "look like identifiers"))
-    if found.kind == "numeric" and options.missing == "error":
+    if found.kind == "numeric" and options.missing_of(name) == "error":
         numbers = column.numbers(options.missing_texts(column.name))
         if numbers is not None:
             _note_missing(column, np.isnan(numbers)[column.index], options, problems)
@@ -221,17 +221,17 @@ def encode(
 
 def _missing_dealt_with(coded: Coded, column: Column, options: ReadOptions, problems: Problems) -> bool:
     """Deal with missing values, if there are any: an added level, a problem, or nothing (they are kept, or dropped)."""
-    size = len(coded.levels)
+    size, policy = len(coded.levels), options.missing_of(coded.name)
     if not len(coded.codes) or int(coded.codes.max()) < size:
         return True
     gone = coded.codes == size
-    if gone.all() and not options.gaps and not (options.missing == "keep" and size >= 2):  # declared, hence meant
+    if gone.all() and not options.gaps and not (policy == "keep" and size >= 2):  # declared, hence meant
         problems.add(coded.name, f"holds no values: all {column.n_rows:,} rows are missing", topic="hold no values")
         return False
-    if options.missing == "keep" and size == MAX_LEVELS:
+    if policy == "keep" and size == MAX_LEVELS:
         problems.add(coded.name, _NO_ROOM)
         return False
-    if options.missing == "error" or (options.missing == "level" and not add_missing(coded, options)):
+    if policy == "error" or (policy == "level" and not add_missing(coded, options)):
         _note_missing(column, gone, options, problems, coded.levels)
         return False
     return True
@@ -256,6 +256,13 @@ def add_missing(coded: Coded, options: ReadOptions) -> bool:
     return True
 
 
+def _policy_setting(options: ReadOptions, name: str, policy: Policy) -> Setting:
+    """Return what to pass to have missing values dealt with, on top of what was passed already."""
+    if not options.missing_by:
+        return Setting("missing", policy)
+    return Setting("missing", {**options.missing_by, name if name in options.missing_by else "*": policy})
+
+
 def _note_missing(
     column: Column,
     gone: NDArray[np.bool_],
@@ -271,10 +278,8 @@ def _note_missing(
     found = [column.labels[position] for position in np.unique(column.index[gone]).tolist()]
     written = [label for label in found if label is not None and label.strip()]
     spelling = f" (written {listed(written, 5)})" if written else ""
-    ways = [Setting("missing", "drop")]
-    if options.missing != "level":
-        ways.append(Setting("missing", "level"))
-    ways.append(Setting("missing", "keep"))
+    policies = ("drop", "keep") if options.missing_of(column.name) == "level" else ("drop", "level", "keep")
+    ways = [_policy_setting(options, column.name, policy) for policy in policies]
     if levels is not None and written and not options.codes:  # perhaps it is no missing value at all
         ways.append(Setting("levels", {column.name: [*levels, *written]}))
     what = f"has missing values{spelling} in {column.told(gone)}"

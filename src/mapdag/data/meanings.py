@@ -12,6 +12,7 @@ from mapdag.data.columns import is_missing
 from mapdag.data.labels import MISSING, Matcher, is_iterable, spelling, text_of, tidied
 from mapdag.data.problems import unknown_names
 from mapdag.errors import ParameterError
+from mapdag.wording import brief
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,6 +32,11 @@ MISSING_CODE, NO_LEVEL = -1, -2
 #: What stands for every column in mappings from columns.
 EVERY_COLUMN = "*"
 
+#: What to do about missing values.
+Policy: TypeAlias = Literal["error", "drop", "level", "keep"]
+
+POLICIES: tuple[Policy, ...] = ("error", "drop", "level", "keep")
+
 #: Labels that mean "missing", by column; None for those of every column.
 MissingTexts: TypeAlias = Mapping[str | None, frozenset[str]]
 
@@ -44,7 +50,8 @@ class ReadOptions:
     gaps: bool = False  # whether one for missing values may be, all the same; a column then may have no others
     codes: bool | None = None  # whether columns with declared levels hold positions in them; None: to be found out
     truths: bool = False  # whether 0 and 1 may be truth values: they are known not to be positions
-    missing: Literal["error", "drop", "level", "keep"] = "error"  # what to do about missing values
+    missing: Policy = "error"  # what to do about missing values
+    missing_by: Mapping[str, Policy] = field(default_factory=dict)  # the same of single columns
     missing_values: MissingTexts = field(default_factory=dict)  # labels that mean "missing", on top of the usual ones
     most: int | None = None  # `max_levels`: up to so many levels are meant, more are a mistake
     cut: frozenset[str] = frozenset()  # the columns to be cut into intervals
@@ -54,6 +61,20 @@ class ReadOptions:
     asked: Any = None  # what `discretize` was, for the sake of hints that add to it
     first: str | None = None  # the first column of the table, which may number its rows
     weight: float = 1.0  # how many observations a row stands for, on average
+
+    def missing_of(self, name: str) -> Policy:
+        """Return what to do about the missing values of a column."""
+        return self.missing_by.get(name, self.missing)
+
+    @property
+    def drops_rows(self) -> bool:
+        """Whether rows are left out for what some column lacks."""
+        return "drop" in {self.missing, *self.missing_by.values()}
+
+    @property
+    def keeps_gaps(self) -> bool:
+        """Whether the missing values of some column stay gaps."""
+        return "keep" in {self.missing, *self.missing_by.values()}
 
     def missing_values_of(self, name: str) -> frozenset[str]:
         """Return the labels of a column that the user said mean "missing"."""
@@ -88,6 +109,25 @@ class ReadOptions:
         """Return what a column with declared levels is to hold: their labels or, as codes, "0" to "r-1"."""
         declared = self.declared.get(name)
         return code_texts(len(declared)) if declared is not None and self.codes else declared
+
+
+def missing_policy(given: Any, names: Collection[str]) -> tuple[Policy, dict[str, Policy]]:
+    """Understand the option `missing` for a table with these columns: for every column, and for single ones.
+
+    >>> missing_policy({"*": "keep", "income": "level"}, ["income", "age"]), missing_policy("drop", ["age"])
+    (('keep', {'income': 'level'}), ('drop', {}))
+    """
+    ways = given if isinstance(given, Mapping) else {EVERY_COLUMN: given}
+    for name, way in ways.items():
+        if not isinstance(way, str) or way not in POLICIES:
+            where = f" of {name!r}" if isinstance(given, Mapping) else ""
+            also = "" if where else ", or a mapping from columns to these"
+            raise ParameterError(f'missing{where} must be "error", "drop", "level" or "keep"{also}, got {brief(way)}')
+    unknown = [str(name) for name in ways if name != EVERY_COLUMN and str(name) not in names]
+    if unknown:
+        raise unknown_names(unknown, list(names), "missing")
+    single = {str(name): way for name, way in ways.items() if name != EVERY_COLUMN}
+    return ways.get(EVERY_COLUMN, "error"), single
 
 
 def missing_option(values: Any, names: Collection[str] | None = None) -> list[str] | dict[str, list[str]]:

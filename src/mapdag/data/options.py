@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
 
 if TYPE_CHECKING:
+    from mapdag.data.meanings import Policy
     from numpy.typing import ArrayLike
 
     from mapdag.data.discretization import Discretization
@@ -17,6 +18,9 @@ from mapdag.errors import MapdagError
 #: What `missing_values` may be: values of every column, or values by column.
 MissingValues: TypeAlias = "str | Iterable[Any] | Mapping[str, Any]"
 
+#: What `missing` may be: what to do about the missing values of every column, or by column.
+Missing: TypeAlias = "Policy | Mapping[str, Policy]"
+
 
 class ReadingOptions(TypedDict, total=False):
     """How to read a table; `mapdag.read` says what they mean. They are for anything but a `Dataset`."""
@@ -25,7 +29,7 @@ class ReadingOptions(TypedDict, total=False):
     like: Any
     weights: str | ArrayLike | None
     drop: str | Iterable[str]
-    missing: Literal["error", "drop", "level", "keep"]
+    missing: Missing
     missing_values: MissingValues
     discretize: Discretization | None
     codes: bool | None
@@ -52,7 +56,16 @@ def with_gaps(data: Any, reading: Mapping[str, Any]) -> dict[str, Any]:
     """
     from mapdag.data.dataset import Dataset
 
-    return dict(reading) if isinstance(data, Dataset) else {"missing": "keep", **reading}
+    return dict(reading) if isinstance(data, Dataset) else {**reading, "missing": kept(reading.get("missing", "keep"))}
+
+
+def kept(missing: Any) -> Any:
+    """Return what to do about missing values, those that nothing is said about being kept.
+
+    >>> kept({"income": "level"}), kept("drop")
+    ({'*': 'keep', 'income': 'level'}, 'drop')
+    """
+    return {"*": "keep", **missing} if isinstance(missing, Mapping) else missing
 
 
 def ways_from(given: Sequence[str]) -> Any:
@@ -83,6 +96,21 @@ def missing_from(given: Iterable[str]) -> list[str] | dict[str, list[str]]:
         name, _, value = text.partition("=") if "=" in text else ("*", "", text)
         found.setdefault(name, []).append(value)
     return found.get("*", []) if not found.keys() - {"*"} else found
+
+
+def policy_from(given: Sequence[str]) -> Any:
+    """Read what to do about missing values from texts: of every column, of single ones as COLUMN=HOW, or both.
+
+    >>> policy_from(["keep", "income=level"]), policy_from(["drop"]), policy_from([])
+    ({'*': 'keep', 'income': 'level'}, 'drop', 'error')
+    """
+    by_column = dict(item.rpartition("=")[::2] for item in given if "=" in item)
+    general = [item for item in given if "=" not in item]
+    if len(general) > 1:
+        raise MapdagError("--missing takes one way for all columns, and COLUMN=HOW for single ones")
+    if not by_column:
+        return general[0] if general else "error"
+    return {"*": general[0], **by_column} if general else by_column
 
 
 def _way(text: str) -> str | list[float]:

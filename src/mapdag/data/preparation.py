@@ -21,7 +21,7 @@ from mapdag.data.discretization import Discretizer, cut
 from mapdag.data.judgement import count_column, may_have_counts
 from mapdag.data.labels import MAX_LEVELS, code_dtype, declared_levels
 from mapdag.data.levels import Coded, Continuous, add_missing, cut_setting, encode, interpret
-from mapdag.data.meanings import ReadOptions, meanings_of, texts_for_missing
+from mapdag.data.meanings import ReadOptions, meanings_of, missing_policy, texts_for_missing
 from mapdag.data.problems import Problems, listed, unknown_names
 from mapdag.data.rows import Weights, emptied, find_remaining, leave_out, read_weights, recounted
 from mapdag.data.source import chosen_columns, names_in, open_source
@@ -66,7 +66,7 @@ class Prepared:
         counting : array of shape (rows,), optional
             How much each row counts where cuts are chosen; its weight unless given. All rows are cut there.
         """
-        names, keeps = [column.name for column in self.columns], self.options.missing == "keep"
+        names, keeps = [column.name for column in self.columns], self.options.keeps_gaps
         return _assemble(self.coded(counting), names, self.weights, gaps=keeps)
 
     def coded(self, counting: NDArray[Any] | None = None) -> list[Coded]:
@@ -103,7 +103,7 @@ def prepare(source: Any, **asked: Unpack[ReadingOptions]) -> Prepared:
     columns: Iterable[Column] = (table.pop(position, options) for position in positions.values())
     unsure = options.codes is None and bool(options.declared)
     counted = row_weights is None and table.recount is None and may_have_counts(list(positions), table.n_rows)
-    if unsure or counted or options.missing == "drop" or not (row_weights is None or row_weights.all()):
+    if unsure or counted or options.drops_rows or not (row_weights is None or row_weights.all()):
         # What a column means depends on the others; in the meantime, each takes no more than its codes will.
         held = [column.narrowed() for column in columns]
         if unsure:
@@ -131,9 +131,7 @@ def prepare(source: Any, **asked: Unpack[ReadingOptions]) -> Prepared:
 
 def _check(asked: ReadingOptions) -> None:
     """Refuse options that can be seen to be wrong without looking at the table."""
-    missing, most, codes = asked.get("missing", "error"), asked.get("max_levels"), asked.get("codes")
-    if not isinstance(missing, str) or missing not in ("error", "drop", "level", "keep"):
-        raise ParameterError(f'missing must be "error", "drop", "level" or "keep", got {brief(missing)}')
+    most, codes = asked.get("max_levels"), asked.get("codes")
     if most is not None and not (isinstance(most, int | np.integer) and 2 <= most <= MAX_LEVELS):
         raise ParameterError(f"max_levels must be between 2 and {MAX_LEVELS:,}, got {brief(most)}")
     if codes is not None and not isinstance(codes, bool | np.bool_):
@@ -145,12 +143,14 @@ def _check(asked: ReadingOptions) -> None:
 def _understood(asked: ReadingOptions, names: list[str], discretizer: Discretizer, every: Sequence[str]) -> ReadOptions:
     """Return what the options say about the columns; `every` column, those of weights and those left out included."""
     like, most = asked.get("like"), asked.get("max_levels")
+    missing, missing_by = missing_policy(asked.get("missing", "error"), every)
     return ReadOptions(
         declared=declared_in(asked.get("levels"), like, names),
         closed=like is not None,
         gaps=getattr(like, "gaps", False),
         codes=asked.get("codes"),
-        missing=asked.get("missing", "error"),
+        missing=missing,
+        missing_by=missing_by,
         missing_values=texts_for_missing(asked.get("missing_values", ()), every),
         most=None if most is None else int(most),
         cut=frozenset(discretizer.columns),
@@ -230,7 +230,7 @@ def _cut_continuous(
             if found is not None:
                 found.coding = binned.coding
         if found is not None:
-            gaps = options.missing != "keep" and int(found.codes.max(initial=0)) == len(found.levels)
+            gaps = options.missing_of(column.name) != "keep" and int(found.codes.max(initial=0)) == len(found.levels)
             if gaps and not add_missing(found, options):
                 what = f"column {column.name!r} has missing values, but `like` has no level for them: pass "
                 raise DataError(what, Setting("missing", "drop"))

@@ -107,6 +107,12 @@ def way_with_missing(gone: NDArray[np.bool_], columns: Iterable[NDArray[Any]]) -
     return "level" if any(np.ptp(codes[kept]) == 0 < np.ptp(codes) for codes in columns) else "drop"
 
 
+def _deals(way: Setting, column: str, policy: str) -> bool:
+    """Tell whether an option deals with the missing values of a column in this way."""
+    by_column = way.value if isinstance(way.value, dict) else {"*": way.value}
+    return way.option == "missing" and by_column.get(column, by_column.get("*")) == policy
+
+
 def _is_short(setting: Setting) -> bool:
     """Tell whether an option is written whole, and somebody reads it."""
     return str(setting) == setting.code() and len(setting.code()) <= _SCREEN
@@ -187,9 +193,9 @@ class Problems:
     def settle_missing(self, columns: Iterable[NDArray[Any]]) -> None:
         """Find out which way with missing values is the best, given the codes of columns that have none."""
         if self._gone is not None:
-            best = Setting("missing", way_with_missing(self._gone, columns))
+            best = way_with_missing(self._gone, columns)
             self._found = [
-                problem._replace(ways=tuple(sorted(problem.ways, key=lambda way: way != best)))
+                problem._replace(ways=tuple(sorted(problem.ways, key=lambda way: not _deals(way, problem.column, best))))
                 for problem in self._found
             ]
 

@@ -32,7 +32,7 @@ def read(
     like: Any = None,
     weights: str | ArrayLike | None = None,
     drop: str | Iterable[str] = (),
-    missing: Literal["error", "drop", "level", "keep"] = "error",
+    missing: Missing = "error",
     missing_values: MissingValues = (),
     discretize: Discretization | None = None,
     codes: bool | None = None,
@@ -66,10 +66,11 @@ def read(
         all. Rows of weight 0 are left out before anything else, as if they were not in the table.
     drop : str or iterable of str
         Columns to leave out; "" for those without a name.
-    missing : {"error", "drop", "level", "keep"}
+    missing : {"error", "drop", "level", "keep"} or mapping
         What to do about missing values: refuse them, leave out the rows that have any (the others read as if these were
         not in the table), make them the last level of their column, labelled "NA" (or "<missing>" where "NA" is a
-        label already), or keep them as gaps, about which nothing is known (`docs/howto/gaps.md`).
+        label already), or keep them as gaps, about which nothing is known (`docs/howto/gaps.md`). A mapping from
+        columns is about these columns, "*" in it about all others: ``{"*": "keep", "income": "level"}``.
     missing_values : str, iterable or mapping
         Labels that mean "missing", on top of nulls, blanks, and the texts NA, N/A, #N/A, <NA>, NaN, nan, null, NULL,
         "?" and "."; any of these is an ordinary label where it is declared. A mapping from columns is about these

@@ -122,7 +122,7 @@ def find_remaining(columns: Sequence[Column], weights: Weights | None, options: 
     """Find the rows that have a weight and, if the others are to be dropped, no missing value."""
     heavy: NDArray[np.bool_] = np.ones(len(columns[0].index), dtype=bool) if weights is None else weights > 0
     found = Remaining(heavy.copy(), int(heavy.sum()), {}, [])
-    for column in columns if options.missing == "drop" else ():
+    for column in (each for each in columns if options.missing_of(each.name) == "drop"):
         positions = missing_positions(column, options)
         if not positions.any():
             continue
@@ -162,7 +162,7 @@ def leave_out(
 def recounted(columns: list[Column], options: ReadOptions, problems: Problems, recount: Recount) -> list[Column]:
     """Do the same for columns that hold distinct values, each standing for the rows that have it."""
     total, missing, gone = columns[0].n_rows, {}, {}
-    for column in list(columns) if options.missing == "drop" else ():
+    for column in [each for each in columns if options.missing_of(each.name) == "drop"]:
         assert column.times is not None
         marked = missing_positions(column, options)[column.index]
         count = int(column.times[marked].sum())
@@ -171,7 +171,7 @@ def recounted(columns: list[Column], options: ReadOptions, problems: Problems, r
             columns.remove(column)
         elif count:
             gone[column.name], missing[column.name] = marked, count
-    if options.missing != "drop":
+    if not options.drops_rows:
         return columns
     left = recount(gone)
     if not gone:

@@ -8,8 +8,8 @@ from typing import Any
 from mapdag.data import check
 from mapdag.errors import SHOWN_ITEMS, DataError, MapdagError, Setting, texts_of
 
-_LISTS = ("drop", "missing_values", "discretize")
-_TEXTS = ("missing", "weights", "separator", "encoding")
+_LISTS = ("drop", "missing", "missing_values", "discretize")
+_TEXTS = ("weights", "separator", "encoding")
 _CHECKED = ("levels", "weights", "drop", "missing_values", "separator", "encoding")
 
 
@@ -96,10 +96,12 @@ def options_of(query: Mapping[str, list[str]]) -> dict[str, Any]:
     {'drop': ['id'], 'missing': 'drop', 'discretize': {'*': 'quantile', 'age': [18.0, 65.0]}}
     """
     found: dict[str, Any] = {}
-    from mapdag.data.options import missing_from, ways_from
+    from mapdag.data.options import missing_from, policy_from, ways_from
 
     if query.get("drop"):
         found["drop"] = list(query["drop"])
+    if any(query.get("missing", ())):
+        found["missing"] = policy_from([text for text in query["missing"] if text])
     if query.get("missing_values"):
         found["missing_values"] = missing_from(query["missing_values"])
     for option, name in (*((each, each) for each in _TEXTS), ("sep", "separator")):

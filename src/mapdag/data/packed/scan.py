@@ -59,7 +59,7 @@ def scan(
     like: Any = None,
     weights: Any = None,
     drop: str | Iterable[str] = (),
-    missing: Literal["error", "drop", "level", "keep"] = "error",
+    missing: Missing = "error",
     missing_values: MissingValues = (),
     discretize: Discretization | None = None,
     codes: bool | None = None,
