@@ -98,7 +98,8 @@ def test_the_command_prints_what_there_is_to_paste(tmp_path):
     assert text.rstrip().endswith(found["command"])
     assert found["command"] == md.check(str(path)).command
     for column in found["columns"]:
-        assert set(column) == {"name", "kind", "levels", "missing", "advice"}
+        keys = {"name", "kind", "levels", "missing", "advice", "common", "lowest", "highest", "suspects"}
+        assert set(column) == keys
         assert column["kind"] in KINDS
         assert isinstance(column["levels"], int)
         assert isinstance(column["missing"], int)
@@ -141,6 +142,49 @@ def test_every_kind_of_table_gives_the_same(make):
     expected, found = md.check(frame), md.check(make(frame))
     assert found.columns == expected.columns
     assert found.options == expected.options
+
+
+# Codes for missing values ---------------------------------------------------------------------------------------
+
+
+def survey(n=200):
+    rng = np.random.default_rng(1)
+    return pd.DataFrame(
+        {
+            "smoke": rng.choice([0, 1, 2, 3, 9], n, p=[0.5, 0.2, 0.1, 0.1, 0.1]),
+            "weight": np.where(rng.random(n) < 0.1, 999, rng.integers(55, 180, n)),
+            "agree": rng.choice(["yes", "no", "Refused", "Not applicable"], n, p=[0.4, 0.4, 0.1, 0.1]),
+            "income": np.where(rng.random(n) < 0.1, "refused", rng.integers(900, 5000, n).astype(str)),
+            "score": rng.integers(0, 10, n),
+            "change": rng.integers(-3, 4, n),
+        }
+    )
+
+
+def test_codes_for_missing_values_are_suspected_by_column():
+    frame = survey()
+    found = md.check(frame)
+    expected = {"smoke": ["9"], "weight": ["999"], "agree": ["Refused"], "income": ["refused"]}
+    assert found.options["missing_values"] == expected
+    assert {c.name: list(c.suspects) for c in found.columns if c.suspects} == expected
+    assert kinds(found)["income"] == "numeric"
+    by_name = {column.name: column for column in found.columns}
+    assert "'Not applicable' stays a level" in by_name["agree"].advice
+    assert by_name["smoke"].missing == int((frame["smoke"] == 9).sum())
+    data = md.read(frame, **found.options)
+    assert data.levels["smoke"][:4] == ("0", "1", "2", "3")
+    assert "9" not in data.levels["smoke"]
+    assert md.check(frame.to_csv(index=False).encode()).columns == found.columns
+    quiet = md.check(frame, missing_values={name: [] for name in frame})
+    assert not any(column.suspects for column in quiet.columns)
+
+
+def test_check_shows_what_columns_hold():
+    by_name = {column.name: column for column in md.check(survey()).columns}
+    assert by_name["score"].extremes == ("0", "9")
+    assert by_name["weight"].values.endswith(" to 999")
+    label, count = by_name["agree"].common[0]
+    assert by_name["agree"].values.startswith(f"{label} ({count})")
 
 
 # Counts ------------------------------------------------------------------------------------------------------------

@@ -170,7 +170,8 @@ def test_missing_values_of_single_columns_are_missing_there_and_nowhere_else(tmp
     text = pl.DataFrame(table).write_csv().encode()
     blanked = pl.DataFrame(known, schema=pl.DataFrame(table).schema).write_csv().encode()
     assert outcome(text, missing_values=given, **options) == outcome(blanked, **options)
-    assert check(text, missing_values=given).columns == check(blanked).columns
+    quiet: dict[str, list[str]] = {name: [] for name in table}  # nothing is to be suspected
+    assert check(text, missing_values={**quiet, **given}).columns == check(blanked, missing_values=quiet).columns
     if other != "n":
         folder = tmp_path_factory.mktemp("scan")
         (folder / "table.csv").write_bytes(text)

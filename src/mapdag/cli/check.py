@@ -11,6 +11,7 @@ from mapdag.cli.options import (  # noqa: TC001 - typer looks at them
     Encoding,
     Json,
     Levels,
+    MaxLevels,
     MissingValue,
     Scan,
     Separator,
@@ -25,6 +26,7 @@ def check(
     weights: Weights = None,
     drop: Drop = [],  # noqa: B006
     missing_value: MissingValue = [],  # noqa: B006 - typer copies it
+    max_levels: MaxLevels = None,
     separator: Separator = None,
     encoding: Encoding = None,
     scan: Scan = False,
@@ -42,6 +44,7 @@ def check(
         weights=weights,
         drop=drop,
         missing_values=missing_from(missing_value),
+        max_levels=max_levels,
         separator=separator,
         encoding=encoding,
         scan=scan,

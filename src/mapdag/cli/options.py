@@ -60,6 +60,17 @@ MissingValue: TypeAlias = Annotated[
         "A text that means missing, in all columns or in one; repeatable. *=TEXT for a text with = in it.",
     ),
 ]
+MaxLevels: TypeAlias = Annotated[
+    int | None, option("--max-levels", "K", "So many levels are meant; more (by default 256) are a mistake.")
+]
+Lump: TypeAlias = Annotated[
+    list[str],
+    option(
+        "--lump",
+        "[COLUMN=]SHARE",
+        "Levels that a smaller share of the rows has become the level other, in all columns or in one; repeatable.",
+    ),
+]
 Require: TypeAlias = Annotated[str | None, option("--require", "FILE", "Arcs that must be there (CSV: from,to).")]
 Forbid: TypeAlias = Annotated[str | None, option("--forbid", "FILE", "Arcs that must not be there (CSV: from,to).")]
 Tiers: TypeAlias = Annotated[str | None, option("--tiers", "FILE", "Temporal order: one tier per line, or JSON.")]
@@ -170,7 +181,7 @@ def table_options(  # noqa: PLR0917 - typer calls it by keyword
         option(
             "--missing",
             "[COLUMN=]HOW",
-            "Missing values: error, drop (rows), level (one more), keep; of all columns, and of single ones. Repeatable.",
+            "Missing values: error, drop (rows), level (one more), keep; of all columns or of one. Repeatable.",
         ),
     ] = [],  # noqa: B006
     missing_value: MissingValue = [],  # noqa: B006 - typer copies it
@@ -185,9 +196,8 @@ def table_options(  # noqa: PLR0917 - typer calls it by keyword
         ),
     ] = [],  # noqa: B006
     weights: Weights = None,
-    max_levels: Annotated[
-        int | None, option("--max-levels", "K", "So many levels are meant; more (by default 256) are a mistake.")
-    ] = None,
+    max_levels: MaxLevels = None,
+    lump: Lump = [],  # noqa: B006
     separator: Separator = None,
     encoding: Encoding = None,
     scan: Scan = False,
@@ -195,7 +205,7 @@ def table_options(  # noqa: PLR0917 - typer calls it by keyword
     """Make the function that reads the table a command works on."""
     if levels is not None and like is not None:
         raise MapdagError("--levels and --like both declare levels: give one of them")
-    from mapdag.data.options import missing_from, policy_from, ways_from
+    from mapdag.data.options import missing_from, policy_from, shares_from, ways_from
 
     options: ReadingOptions = {
         "levels": levels,
@@ -206,6 +216,7 @@ def table_options(  # noqa: PLR0917 - typer calls it by keyword
         "discretize": ways_from(discretize),
         "weights": weights,
         "max_levels": max_levels,
+        "lump": shares_from(lump),
         "separator": separator,
         "encoding": encoding,
     }

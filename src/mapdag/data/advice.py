@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import json
 import shlex
 from collections.abc import Mapping, Sequence
@@ -10,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mapdag.data.judgement import bins_for, count_column, describe_missing, judge, parallels, twins
+from mapdag.data.judgement import RARE, bins_for, count_column, describe_missing, judge, parallels, twins
 from mapdag.data.labels import text_of
 from mapdag.data.meanings import EVERY_COLUMN, meanings_of, missing_positions
+from mapdag.data.missing_codes import not_asked, suspects
 from mapdag.data.preparation import prepare
 from mapdag.data.problems import listed, way_with_missing
 from mapdag.errors import DataError, Setting
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from mapdag.data.source import Source
 
 
+COMMON_SHOWN = 5  # values of a column
 _SHOWN = 5  # pairs of columns, and levels, that are named
 
 
@@ -43,6 +46,11 @@ class Fact:
     missing: int  # rows without a value
     gone: NDArray[np.bool_]  # which they are, among those that are looked at
     unobserved: tuple[str, ...] = ()  # declared levels that no row has
+    common: tuple[tuple[str, int], ...] = ()  # the most frequent values, and the rows that have them
+    extremes: tuple[str, str] | None = None  # of numbers
+    many: bool = False  # whether it has more levels than are sensible, and rows enough for most of them
+    suspects: tuple[str, ...] = ()  # values that may mean "missing", and are taken for it
+    not_asked: tuple[str, ...] = ()  # those that may be a level of their own
 
     @property
     def must_go(self) -> bool:
@@ -67,9 +75,60 @@ def find_facts(columns: Sequence[Column], rows: Sequence[Column], options: ReadO
     weights : str or array, optional
         Which of them weighs the rows, if one does.
     """
-    counts = count_column(rows, options) if weights is None and rows is columns else weights
+    found = {column.name: suspects(column, options) for column in columns}
+    known = replace(options, missing_values={**options.missing_values, **_as_missing(found)})
+    counts = count_column(rows, known) if weights is None and rows is columns else weights
     named = counts if isinstance(counts, str) else None
-    return [_fact(*both, options, counted=both[0].name == named) for both in zip(columns, rows, strict=True)]
+    facts = [_fact(*both, known, counted=both[0].name == named) for both in zip(columns, rows, strict=True)]
+    return [
+        replace(fact, **_shown_values(column, options), suspects=found[fact.name] if fact.is_kept else ())
+        for fact, column in zip(facts, columns, strict=True)
+    ]
+
+
+def _as_missing(found: Mapping[str, tuple[str, ...]]) -> dict[str | None, frozenset[str]]:
+    return {name: frozenset(values) for name, values in found.items() if values}
+
+
+def _shown_values(column: Column, options: ReadOptions) -> dict[str, Any]:
+    """Return the values of a column that show best what it holds."""
+    counts, numbers = column.tally(), column.numbers(options.missing_texts(column.name))
+    extremes, there = None, counts > 0
+    if numbers is not None and column.declared is None and (there & np.isfinite(numbers)).any():
+        used = np.flatnonzero(there & np.isfinite(numbers))
+        ends = used[np.argmin(numbers[used])], used[np.argmax(numbers[used])]
+        extremes = (_text_at(column, int(ends[0])), _text_at(column, int(ends[1])))
+    there &= ~missing_positions(column, options) & (column.kind != "nested")
+    common = _most_frequent(column, counts * there, numbers)
+    is_text = column.declared is None and column.kind == "text" and numbers is None
+    return {
+        "common": tuple(common),
+        "extremes": extremes,
+        "not_asked": tuple(not_asked(column.labels)) if is_text else (),
+    }
+
+
+def _most_frequent(
+    column: Column, counts: NDArray[np.int64], numbers: NDArray[np.float64] | None
+) -> list[tuple[str, int]]:
+    """Return the most frequent values, the lowest of equally frequent ones first."""
+    if numbers is not None:
+        distinct, place = np.unique(numbers, return_inverse=True)
+        sums = np.bincount(place.reshape(-1), weights=counts, minlength=len(distinct)).astype(np.int64)
+        best = np.lexsort((distinct, -sums))[:COMMON_SHOWN]
+        return [(text_of(float(distinct[i])), int(sums[i])) for i in best.tolist() if sums[i]]
+    by_label: dict[str, int] = {}
+    for label, count in zip(column.labels, counts.tolist(), strict=True):
+        if count and label is not None:
+            by_label[label.strip()] = by_label.get(label.strip(), 0) + count
+    return heapq.nsmallest(COMMON_SHOWN, by_label.items(), key=lambda item: (-item[1], item[0]))
+
+
+def _text_at(column: Column, position: int) -> str:
+    """Return the text of a value; of numbers in great variety, only those are made that are asked for."""
+    if column.texts is not None or column.values is None:
+        return (column.labels[position] or "").strip()
+    return text_of(column.values[position])
 
 
 def _fact(column: Column, rows: Column, options: ReadOptions, *, counted: bool) -> Fact:
@@ -86,7 +145,7 @@ def _fact(column: Column, rows: Column, options: ReadOptions, *, counted: bool) 
         why = "counts the rows of an aggregated table"
     elif kind == "constant":
         why = f"every value is {listed(map(text_of, labels))}" if labels else "holds no values"
-    return Fact(column.name, kind, why, size, missing, gone)
+    return Fact(column.name, kind, why, size, missing, gone, many=kind == "category" and found.many > 0)
 
 
 def _labels(column: Column, options: ReadOptions) -> tuple[Collection[Any], tuple[str, ...]]:
@@ -117,6 +176,12 @@ def advice_for(fact: Fact, options: Mapping[str, Any]) -> str:
     parts = [fact.why] if fact.why else []
     if fact.kind == "numeric":
         parts = [f"cut, {_way(fact.name, options)}: {fact.why}"]
+    if fact.many:
+        parts = [f"lump levels that fewer than {RARE:.0%} of the rows have: {fact.why}"]
+    if fact.suspects:
+        parts.append(f"take {listed(fact.suspects, _SHOWN)} for missing")
+    if fact.not_asked:
+        parts.append(f"{listed(fact.not_asked, _SHOWN)} stays a level: not asked is not the same as not known")
     if fact.missing and "missing" in options:
         parts.append("missing is one more level" if options["missing"] == "level" else "leave out rows without a value")
     if fact.unobserved:
@@ -189,6 +254,10 @@ def options_for(
         How many there are in the table.
     """
     wanted = dict(given)
+    suspected = {fact.name: list(fact.suspects) for fact in facts if fact.suspects}
+    if suspected:
+        before = wanted.get("missing_values", {})
+        wanted["missing_values"] = {**(before if isinstance(before, dict) else {EVERY_COLUMN: before}), **suspected}
     left_out = [fact.name for fact in facts if fact.must_go or fact.kind in _LEFT_OUT]
     kept = [fact for fact in facts if fact.is_kept]
     gone = np.any([fact.gone for fact in kept], axis=0) if kept else np.zeros(1, dtype=bool)
@@ -198,6 +267,9 @@ def options_for(
         ]
         wanted["missing"] = way_with_missing(gone, others)
         observations *= 1 - float(gone.mean()) if wanted["missing"] == "drop" else 1
+    lumped = {fact.name: RARE for fact in kept if fact.many}
+    if lumped:
+        wanted["lump"] = lumped
     if any(fact.kind == "numeric" for fact in kept):
         wanted["discretize"] = f"quantile({bins_for(observations)})"
     counts = [fact.name for fact in facts if fact.kind == "count"]
@@ -245,6 +317,8 @@ def _with_remedy(options: Mapping[str, Any], remedy: Sequence[Setting], numeric:
                 more["discretize"] = apart["*"] if list(apart) == ["*"] else apart
             if gone:
                 more["drop"] = list(dict.fromkeys([*more.get("drop", []), *gone]))
+        elif setting.option == "lump":
+            more["lump"] = {**more.get("lump", {}), **setting.value}
         elif setting.option in {"missing", "weights", "discretize"}:
             more.setdefault(setting.option, setting.value)
     return more
@@ -254,7 +328,7 @@ def code_for(path: str | list[str] | None, options: Mapping[str, Any], *, scan: 
     """Write the call that learns from the table as advised."""
     table = "df" if path is None else json.dumps(path, ensure_ascii=False)
     given = [Setting(*item).code() for item in options.items()]
-    if not all(isinstance(value, str | list | dict) for value in options.values()):
+    if not all(isinstance(value, str | list | dict | int) for value in options.values()):
         given = ["**check.options"]
     call = ", ".join([table, *given])
     return f"md.learn(md.scan({call}))" if scan else f"md.learn({call})"
@@ -262,7 +336,7 @@ def code_for(path: str | list[str] | None, options: Mapping[str, Any], *, scan: 
 
 def command_for(path: str, options: Mapping[str, Any], *, scan: bool = False) -> str:
     """Write the command that learns from the file as advised; there is none for what a shell cannot say."""
-    if not all(isinstance(value, str | list | dict) for value in options.values()) or isinstance(
+    if not all(isinstance(value, str | list | dict | int) for value in options.values()) or isinstance(
         options.get("levels"), dict
     ):
         return ""

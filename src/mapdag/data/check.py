@@ -18,7 +18,7 @@ from mapdag.data.rows import read_weights
 from mapdag.data.source import Source, check_width, names_in, open_source
 from mapdag.errors import DataError
 from mapdag.tables import Column, Table, Tabular, paragraphs
-from mapdag.wording import plural
+from mapdag.wording import plural, shortened
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from mapdag.data.options import MissingValues
 
 _ALL_SHOWN = 100  # columns
+_WIDTH, _LABEL = 30, 20  # letters of values that are shown, and of one of them
 
 
 @dataclass(frozen=True)
@@ -41,9 +42,15 @@ class ColumnCheck:
     levels : int
         Distinct values; of declared levels, how many there are.
     missing : int
-        Rows without a value.
+        Rows without a value, or with one that `suspects` lists.
     advice : str
         What to do about it; nothing for most categories.
+    common : tuple of (str, int)
+        The most frequent values, up to five, and the rows that have them.
+    extremes : tuple of str, optional
+        The lowest and the highest number, as they are written.
+    suspects : tuple of str
+        Values that may mean "missing", such as 99 beyond a gap, or "refused". The line to paste takes them for it.
     """
 
     name: str
@@ -51,6 +58,23 @@ class ColumnCheck:
     levels: int
     missing: int
     advice: str = ""
+    common: tuple[tuple[str, int], ...] = ()
+    extremes: tuple[str, str] | None = None
+    suspects: tuple[str, ...] = ()
+
+    @property
+    def values(self) -> str:
+        """What it holds, in a few words: the extremes of numbers, else the most frequent values."""
+        if self.extremes is not None and (self.kind == "numeric" or self.levels > len(self.common)):
+            return " to ".join(f"{float(end.replace(',', '.')):.6g}" for end in self.extremes)
+        found = ""
+        for i, (label, count) in enumerate(self.common):
+            more = shortened(label, _LABEL) if label.isprintable() else repr(label)
+            more += f" ({count:,})" if count > 1 else ""
+            if i and len(found) + len(more) > _WIDTH:
+                return f"{found}, ..."
+            found += f", {more}" if i else more
+        return f"{found}, ..." if self.levels + len(self.suspects) > len(self.common) else found
 
 
 @dataclass(frozen=True)
@@ -99,7 +123,17 @@ class Check(Tabular):
         return {
             "rows": self.rows,
             "columns": [
-                {"name": c.name, "kind": c.kind, "levels": c.levels, "missing": c.missing, "advice": c.advice}
+                {
+                    "name": c.name,
+                    "kind": c.kind,
+                    "levels": c.levels,
+                    "missing": c.missing,
+                    "advice": c.advice,
+                    "common": [{"level": label, "rows": count} for label, count in c.common],
+                    "lowest": None if c.extremes is None else c.extremes[0],
+                    "highest": None if c.extremes is None else c.extremes[1],
+                    "suspects": list(c.suspects),
+                }
                 for c in self.columns
             ],
             "options": {
@@ -144,6 +178,7 @@ class Check(Tabular):
                 Column("kind", [c.kind for c in shown]),
                 Column("levels", np.array([c.levels for c in shown], dtype=np.int64), ",", right=True),
                 Column("missing", np.array([c.missing for c in shown], dtype=np.int64), ",", right=True),
+                Column("values", [c.values for c in shown]),
                 Column("advice", [c.advice for c in shown], longest=None),
             ],
             left=len(self.columns) - len(shown),
@@ -164,6 +199,7 @@ def check(
     weights: str | ArrayLike | None = None,
     drop: str | Iterable[str] = (),
     missing_values: MissingValues = (),
+    max_levels: int | None = None,
     separator: str | None = None,
     encoding: str | None = None,
     scan: bool = False,
@@ -178,7 +214,7 @@ def check(
         Whatever `mapdag.read` takes; or several files, as `mapdag.scan` takes them: a pattern, a folder, a list of
         paths. These are packed; of more than a million rows, columns are judged by the counts of their values, and
         what several columns tell together by some of the rows.
-    levels, weights, drop, missing_values, separator, encoding
+    levels, weights, drop, missing_values, max_levels, separator, encoding
         As in `mapdag.read`; they become part of the line to paste. Declared levels are taken as they are.
     scan : bool
         Whether to pack a single file, too, as `mapdag.scan` does, instead of reading it into memory.
@@ -211,7 +247,7 @@ def check(
     dropped = names_in(drop)
     declared = os.fspath(levels) if isinstance(levels, os.PathLike) else levels
     given: dict[str, Any] = {"levels": declared, "weights": weights, "drop": dropped}
-    given |= {"separator": separator, "encoding": encoding}
+    given |= {"max_levels": max_levels, "separator": separator, "encoding": encoding}
     packed = open_packed([table] if scan else table, separator, encoding)
     source = open_source(table, separator, encoding) if packed is None else packed
     left_out = set(dropped)
@@ -227,6 +263,7 @@ def check(
     options = ReadOptions(
         declared=declared_in(levels, None, names),
         missing_values=texts_for_missing(missing_values, source.names),
+        most=max_levels,
         first=source.names[0],
     )
     options = replace(options, weight=_mean_weight(source, weights, options))
@@ -246,7 +283,17 @@ def check(
     return Check(
         rows=source.n_rows,
         columns=tuple(
-            ColumnCheck(fact.name, fact.kind, fact.levels, fact.missing, advice_for(fact, wanted)) for fact in facts
+            ColumnCheck(
+                fact.name,
+                fact.kind,
+                fact.levels,
+                fact.missing,
+                advice_for(fact, wanted),
+                fact.common,
+                fact.extremes,
+                fact.suspects,
+            )
+            for fact in facts
         ),
         options=wanted,
         code="" if problems else code_for(path, wanted, scan=scan),

@@ -136,6 +136,8 @@ class Coding:
         What the column held. The columns of a text file hold text.
     edges : tuple of float, optional
         The edges of the intervals that a column of numbers was cut into, the outer ones included.
+    lumped : tuple of str
+        Rare labels that became the level "other".
 
     Examples
     --------
@@ -147,6 +149,7 @@ class Coding:
 
     type: ValueType = "text"
     edges: tuple[float, ...] | None = None
+    lumped: tuple[str, ...] = ()
 
     def values(self, levels: Sequence[str]) -> NDArray[Any]:
         """Return what the levels stand for, in the type of the column; text where some level is no such value."""
@@ -220,7 +223,7 @@ def coding_of(levels: Sequence[str]) -> Coding:
     """Return what levels stand for, by their names alone: intervals, or text.
 
     >>> coding_of(("[0,40]", "(40,90]")).edges, coding_of(("low", "high"))
-    ((0.0, 40.0, 90.0), Coding(type='text', edges=None))
+    ((0.0, 40.0, 90.0), Coding(type='text', edges=None, lumped=()))
     """
     edges = edges_of(levels)
     return TEXT if edges is None else Coding("float", edges)

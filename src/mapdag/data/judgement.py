@@ -40,6 +40,10 @@ SUPPORT = 3
 
 _ROWS_PER_CELL = 100
 _THREE_BINS = 100
+
+#: The share of the rows below which a level is rare, in columns that have very many.
+RARE = 0.01
+
 _MOST_BINS = 5  # more make tables that nobody reads
 
 _SURELY_DISTINCT = 0.9  # of the rows have a text of their own: an identifier
@@ -66,8 +70,26 @@ _ID_NAMES = re.compile(rf"({_WHO})", re.IGNORECASE)
 _LIKE_ID_NAMES = re.compile(
     rf".*[_. -]({_WHO}|key|code|ref|no)|(id|ID)[_. -].*|.*[a-z](Id|ID|Key|No)|ID[A-Z]*\d*|key|code|ref"
 )
+#: What all-distinct whole numbers are called that name rows.
+_KEY_NAMES = re.compile(
+    r"seq(n|no|num|uence)?|p(id|er)?s?_?(num|nr)|(pid|pers|person|obs|doc|serial|acc(ession)?|reg|ref|rec|study|tag|plot|"
+    r"ticket|barcode|house|case|row|line|item)[._ ]?(n|no|nr|num|number|code|cod)?|id(num|number|code|x)?|.*(idno|pidnum)"
+    r"|(hh|fam|indiv|emp|firm|sch(ool)?|dist(rict)?|county|state|cnty|clinic|hosp(ital)?|pat|subj?|stud|loan|acct)"
+    r"[._ ]?(id|n|no|nr|num|number|code|cod)|student|pupil|individual|household|employee|district|dept|psu|fips|zip"
+    r"|zip[._ ]?code|postcode|.*[._ ](fips|seq|seqn|num|nr)|key\d*",
+    re.IGNORECASE,
+)
+#: What is counted or measured in whole numbers, however evenly a design spreads them.
+_MEASURED = re.compile(
+    r"age.*|.*[._ ]age|edu.*|year.*|.*years?|yr|time.*|.*time|day.*|week.*|month.*|period|quarter|wave|hour.*|dose.*"
+    r"|conc.*|dist|distance|height|weight|temp.*|score|rank",
+    re.IGNORECASE,
+)
+_NUMERALS = 0.8  # share of the rows and of the labels of a column of numbers among which some are none
 _CALENDAR = {"mon": 12, "month": 12, "months": 12, "hour": 24, "hr": 24, "hours": 24, "day": 31}
 _LEADING_ZERO = re.compile(r"[+-]?0\d+", re.ASCII)
+_CLOCK_TIME = re.compile(r"\d{1,3}:[0-5]\d(:[0-5]\d([.,]\d+)?)?( ?[AaPp]\.?[Mm]\.?)?", re.ASCII)
+_THOUSANDS_POINT = re.compile(r"[+-]?\d{1,3}(\.\d{3})+(,\d+)?|[+-]?\d{1,3}(,\d+)?", re.ASCII)
 _AMOUNT = re.compile(r"[$€£¥+-]?\s*[$€£¥+-]?\d[\d,.' ]*\s*[%$€£¥]?", re.ASCII)
 
 
@@ -81,6 +103,7 @@ class Judgement:
     numeric: bool = False  # whether it could be cut
     codes: bool = False  # whether numbers might be codes of categories, for all that is known
     many: int = 0  # the number of levels, if that alone speaks against it
+    odd: tuple[str, ...] = ()  # labels that are no numbers, if they alone speak against it
 
 
 CATEGORY = Judgement()
@@ -134,7 +157,7 @@ def _judge_numbers(
     whole = are_integral(distinct)
     if whole and options.insists(size):
         return CATEGORY
-    if whole and rows == size == column.n_rows and _is_index(column, numbers, options, named=named_index):
+    if rows == size == column.n_rows and _is_index(column, numbers, options, named=named_index, whole=whole):
         return Judgement("index", f"numbers the {rows:,} rows", numeric=True)
     if size <= FEW and not _is_small_id(column, size):
         return _within(size, options)
@@ -142,10 +165,11 @@ def _judge_numbers(
     observations = rows * options.weight
     if whole and size <= options.max_levels and _codes_by_name(column.name, distinct, observations):
         return CATEGORY
-    if _identifies(column.name, size, observations) or (
-        whole and _enumerates(column, distinct, counts[present], numbers, options)
-    ):
+    named = _identifies(column.name, size, observations) and (whole or _ID_NAMES.fullmatch(column.name))
+    if named or (whole and _enumerates(column, distinct, counts[present], numbers, options)):
         return Judgement("identifier", f"looks like an identifier ({figures} in {rows:,} rows)", numeric=True)
+    if whole and _are_days(distinct):
+        return Judgement("date", f"holds dates ({size:,} distinct, written {distinct[0]:.0f} to {distinct[-1]:.0f})")
     if not whole:
         return Judgement("numeric", f"looks continuous ({figures})", numeric=True)
     codes, enough = size <= options.max_levels, observations >= SUPPORT * size**2
@@ -158,14 +182,24 @@ def _judge_numbers(
     return Judgement("numeric", f"looks continuous ({figures})", sure, numeric=True, codes=codes)
 
 
-def _is_index(column: Column, numbers: NDArray[np.float64], options: ReadOptions, *, named: bool) -> bool:
-    """Tell whether distinct whole numbers number the rows: in their order, and first or called so.
+def _are_days(distinct: NDArray[np.float64]) -> bool:
+    """Tell whether whole numbers are days, written as 20190131."""
+    years, days = np.divmod(distinct, 10_000)
+    months, days = np.divmod(days, 100)
+    inside = (_YEARS[0] <= years) & (years <= _YEARS[1]) & (months >= 1) & (months <= 12) & (days >= 1) & (days <= 31)
+    return bool(inside.all())
+
+
+def _is_index(column: Column, numbers: NDArray[np.float64], options: ReadOptions, *, named: bool, whole: bool) -> bool:
+    """Tell whether distinct numbers number the rows: whole ones in their order, and first or called so.
 
     A first column without a name of its own does in any order: tables are sorted and sampled before they are written.
     """
     by_row = numbers[column.index]
     if column.name == options.first and _NO_NAME.fullmatch(column.name) and len(by_row) > 1:
         return True
+    if not whole:
+        return False
     if named:
         return len(by_row) > 1 and bool(np.all(np.diff(by_row) > 0))
     if _ID_NAMES.fullmatch(column.name) or _LIKE_ID_NAMES.fullmatch(column.name):
@@ -195,6 +229,8 @@ def _enumerates(
     """Tell whether whole numbers, by their values alone, are names of something: rows, or groups of rows."""
     size, low, high = len(distinct), float(distinct[0]), float(distinct[-1])
     rows = float(counts.sum()) * options.weight
+    if size >= _DISTINCT * rows and size > _SMALL_CODES and low >= 0 and _KEY_NAMES.fullmatch(column.name):
+        return True
     if high - low + 1 > _DENSE * size:
         return False
     if size >= _DISTINCT * rows:
@@ -206,7 +242,8 @@ def _enumerates(
         return 0 <= low <= 1 + (_DENSE - 1) * size or (low >= 100 and size > _SMALL_CODES and not years)
     # As many rows for each, as in panels and repeated measurements.
     balanced = np.mean(counts == np.median(counts)) >= _DISTINCT
-    return low in {0.0, 1.0} and high - low + 1 == size and size > _SMALL_CODES and bool(balanced)
+    dense = low in {0.0, 1.0} and high - low + 1 == size and size > _SMALL_CODES
+    return dense and bool(balanced) and _MEASURED.fullmatch(column.name) is None
 
 
 def _codes_by_name(name: str, distinct: NDArray[np.float64], rows: float) -> bool:
@@ -233,7 +270,12 @@ def _judge_texts(column: Column, counts: NDArray[Any], options: ReadOptions, *, 
         return Judgement("index", f"names the {rows:,} rows")
     if size <= FEW and not _is_small_id(column, size):
         return _within(size, options)
-    return _judge_labels(column, sorted(by_label), rows, options)
+    found = _judge_labels(column, sorted(by_label), rows, options)
+    if found.many and found.kind == "identifier":
+        frequent = sum(count for count in by_label.values() if count >= RARE * rows)
+        if 2 * frequent >= rows:
+            return replace(found, kind="category", sure=False, why=f"has {size:,} levels, most of them rare")
+    return found
 
 
 def _judge_labels(column: Column, texts: Sequence[str], rows: int, options: ReadOptions) -> Judgement:
@@ -242,16 +284,28 @@ def _judge_labels(column: Column, texts: Sequence[str], rows: int, options: Read
     figures = f"{size:,} levels in {rows:,} rows"
     if column.kind == "temporal" or are_dates(texts):
         return Judgement("date", f"holds dates or times ({size:,} distinct, {_short(texts[0])} to {_short(texts[-1])})")
+    if all(_CLOCK_TIME.fullmatch(text) for text in texts):
+        told = f"holds times of day or durations ({size:,} distinct, such as {_short(texts[0])})"
+        return Judgement("date", told)
     written = _as_amounts(texts)
     if written:
         return Judgement("text", f"holds {written}: {size:,} distinct, such as {_short(texts[0])}")
     if _identifies(column.name, size, observations):
         return Judgement("identifier", f"looks like an identifier ({figures})")
+    odd = _not_numbers(texts)
+    if odd:
+        return Judgement("text", f"holds numbers, but for {listed(odd, 5)} ({figures})", odd=odd)
     if 2 * size > observations:
         return _judge_rare(texts, observations, figures)
     if size <= options.max_levels and SUPPORT * size > observations:
         return Judgement("category", f"has hardly {SUPPORT} rows for each label ({figures})", sure=False)
-    return _within(size, options)
+    return _within(size, options, observations)
+
+
+def _not_numbers(texts: Sequence[str]) -> tuple[str, ...]:
+    """Return the labels that are no numbers where nearly all others are."""
+    odd = tuple(text for text in texts if parse_numbers([text]) is None)
+    return odd if 0 < len(odd) <= (1 - _NUMERALS) * len(texts) else ()
 
 
 def _judge_rare(texts: Sequence[str], observations: float, figures: str) -> Judgement:
@@ -263,9 +317,12 @@ def _judge_rare(texts: Sequence[str], observations: float, figures: str) -> Judg
     return Judgement("text", f"has hardly two rows for each label ({figures})")
 
 
-def _within(size: int, options: ReadOptions) -> Judgement:
+def _within(size: int, options: ReadOptions, observations: float = 0) -> Judgement:
     if size <= options.max_levels:
         return CATEGORY
+    if observations >= _REPEATED * size:
+        what = f"has {size:,} levels in {observations:,.0f} rows (max_levels is {options.max_levels:,})"
+        return Judgement("category", what, sure=False, many=size if size <= MAX_LEVELS else 0)
     what = f"has {size:,} levels, like an identifier (max_levels is {options.max_levels:,})"
     return Judgement("identifier", what, many=size if size <= MAX_LEVELS else 0)
 
@@ -279,6 +336,8 @@ def _as_amounts(texts: Collection[str]) -> str:
     """Say in which way amounts are written that are not read as numbers, if the texts are such."""
     if all(text.isdigit() for text in texts) or not all(_AMOUNT.fullmatch(text) for text in texts):
         return ""
+    if any("." in text for text in texts) and all(_THOUSANDS_POINT.fullmatch(text) for text in texts):
+        return "amounts with points between thousands (write 6804.80 for 6.804,80)"
     bare = [re.sub(r"[$€£¥%' ]|,(?=\d{3})", "", text) for text in texts]
     return (
         "" if parse_numbers(bare) is None else "amounts that are not plain numbers (units or separators of thousands)"

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mapdag.data.codings import TEXT, Coding
-from mapdag.data.judgement import Judgement, judge
+from mapdag.data.judgement import RARE, Judgement, judge
 from mapdag.data.labels import MAX_LEVELS, Matcher, half_character, ordered, parse_numbers
-from mapdag.data.meanings import MISSING_LEVELS, code_texts, meanings_of, no_level
+from mapdag.data.meanings import EVERY_COLUMN, MISSING_LEVELS, code_texts, meanings_of, no_level
 from mapdag.data.problems import Problems, listed, quoted
 from mapdag.errors import Setting
 
@@ -100,7 +100,9 @@ def _numbers_of(column: Column, options: ReadOptions, problems: Problems) -> Con
     elif np.isinf(numbers).any():
         where = column.told(np.isinf(numbers)[column.index])
         problems.add(column.name, f"cannot be discretized: infinite in {where}")
-    elif options.missing_of(column.name) != "error" or not _note_missing(column, np.isnan(numbers)[column.index], options, problems):
+    elif options.missing_of(column.name) != "error" or not _note_missing(
+        column, np.isnan(numbers)[column.index], options, problems
+    ):
         whole = column.coding.type == "integer"
         return Continuous(column.name, numbers, column.index, column.rows, column.times, whole)
     return None
@@ -115,12 +117,18 @@ def _accepted(column: Column, found: Judgement, options: ReadOptions, problems: 
     if found.kind == "category" and found.sure:
         return True
     name, leave_out = column.name, Setting("drop", [column.name])
+    if found.kind == "category" and found.many:
+        ways = [Setting("lump", {name: RARE}), Setting("max_levels", found.many), leave_out]
+        problems.add(name, found.why, *ways, topic="have many levels")
+        return False
     if found.kind == "numeric":
         ways = [cut_setting(options, name)]
         if found.codes:
             ways.append(cut_setting(options, name, way="none"))
     else:
         ways = [leave_out]
+        if found.odd:
+            ways.append(_as_missing(options, name, found.odd))
         if found.many:
             ways.append(Setting("max_levels", found.many))
         if found.numeric and found.kind == "identifier":
@@ -134,6 +142,12 @@ def _accepted(column: Column, found: Judgement, options: ReadOptions, problems: 
         if numbers is not None:
             _note_missing(column, np.isnan(numbers)[column.index], options, problems)
     return False
+
+
+def _as_missing(options: ReadOptions, name: str, labels: Sequence[str]) -> Setting:
+    """Return what to pass to have some labels of a column mean "missing", on top of what was passed already."""
+    before = {EVERY_COLUMN if key is None else key: sorted(each) for key, each in options.missing_values.items()}
+    return Setting("missing_values", {**{key: each for key, each in before.items() if each}, name: list(labels)})
 
 
 def cut_setting(options: ReadOptions, name: str, way: str | None = None) -> Setting:

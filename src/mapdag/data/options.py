@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 if TYPE_CHECKING:
-    from mapdag.data.meanings import Policy
     from numpy.typing import ArrayLike
 
     from mapdag.data.discretization import Discretization
+    from mapdag.data.meanings import Policy
 
 
 from mapdag.errors import MapdagError
 
 #: What `missing_values` may be: values of every column, or values by column.
 MissingValues: TypeAlias = "str | Iterable[Any] | Mapping[str, Any]"
+
+#: What `lump` may be: the share of the rows below which levels are rare, of every column of text, or by column.
+Lump: TypeAlias = "float | Mapping[str, float] | None"
 
 #: What `missing` may be: what to do about the missing values of every column, or by column.
 Missing: TypeAlias = "Policy | Mapping[str, Policy]"
@@ -34,6 +37,7 @@ class ReadingOptions(TypedDict, total=False):
     discretize: Discretization | None
     codes: bool | None
     max_levels: int | None
+    lump: Lump
     separator: str | None
     encoding: str | None
 
@@ -111,6 +115,22 @@ def policy_from(given: Sequence[str]) -> Any:
     if not by_column:
         return general[0] if general else "error"
     return {"*": general[0], **by_column} if general else by_column
+
+
+def shares_from(given: Sequence[str]) -> Any:
+    """Read below which shares of the rows levels are rare from texts: of every column, of single ones, or both.
+
+    >>> shares_from(["breed=0.01", "0.005"]), shares_from([])
+    ({'breed': 0.01, '*': 0.005}, None)
+    """
+    found: dict[str, float] = {}
+    for text in given:
+        name, _, share = text.rpartition("=") if "=" in text else ("*", "", text)
+        try:
+            found[name] = float(share)
+        except ValueError:
+            raise MapdagError(f"--lump takes a share of the rows, or COLUMN=SHARE, got {text!r:.80}") from None
+    return found or None
 
 
 def _way(text: str) -> str | list[float]:

@@ -21,6 +21,7 @@ from mapdag.data.discretization import Discretizer, cut
 from mapdag.data.judgement import count_column, may_have_counts
 from mapdag.data.labels import MAX_LEVELS, code_dtype, declared_levels
 from mapdag.data.levels import Coded, Continuous, add_missing, cut_setting, encode, interpret
+from mapdag.data.lumping import Lumping
 from mapdag.data.meanings import ReadOptions, meanings_of, missing_policy, texts_for_missing
 from mapdag.data.problems import Problems, listed, unknown_names
 from mapdag.data.rows import Weights, emptied, find_remaining, leave_out, read_weights, recounted
@@ -100,7 +101,11 @@ def prepare(source: Any, **asked: Unpack[ReadingOptions]) -> Prepared:
     if row_weights is not None:
         options = replace(options, weight=max(float(row_weights.mean()), 1.0))
     note = None
-    columns: Iterable[Column] = (table.pop(position, options) for position in positions.values())
+    lumping = Lumping.of(asked.get("lump"), positions, like)
+    options = replace(options, uncut=options.uncut | lumping.shares.keys())
+    columns: Iterable[Column] = (
+        lumping.as_known(table.pop(position, options), options) for position in positions.values()
+    )
     unsure = options.codes is None and bool(options.declared)
     counted = row_weights is None and table.recount is None and may_have_counts(list(positions), table.n_rows)
     if unsure or counted or options.drops_rows or not (row_weights is None or row_weights.all()):
@@ -116,6 +121,8 @@ def prepare(source: Any, **asked: Unpack[ReadingOptions]) -> Prepared:
         else:
             held, row_weights = leave_out(held, row_weights, options, problems)
         columns = emptied(held)
+    if lumping:
+        columns = (lumping.applied(column, options, row_weights) for column in columns)
     found = [interpret(column, options, problems) for column in columns]
     if not options.closed:  # else there is no level to add
         problems.settle_missing(column.codes for column in found if isinstance(column, Coded))

@@ -195,7 +195,9 @@ class Problems:
         if self._gone is not None:
             best = way_with_missing(self._gone, columns)
             self._found = [
-                problem._replace(ways=tuple(sorted(problem.ways, key=lambda way: not _deals(way, problem.column, best))))
+                problem._replace(
+                    ways=tuple(sorted(problem.ways, key=lambda way: not _deals(way, problem.column, best)))
+                )
                 for problem in self._found
             ]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from mapdag.data.columns import is_a
 from mapdag.data.dataset import Dataset
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from mapdag.data.discretization import Discretization
-    from mapdag.data.options import MissingValues, ReadingOptions
+    from mapdag.data.options import Lump, Missing, MissingValues, ReadingOptions
 
 
 @public()
@@ -37,6 +37,7 @@ def read(
     discretize: Discretization | None = None,
     codes: bool | None = None,
     max_levels: int | None = None,
+    lump: Lump = None,
     separator: str | None = None,
     encoding: str | None = None,
 ) -> Dataset:
@@ -88,6 +89,10 @@ def read(
         Up to so many levels of a column are meant, however many rows there are: whole numbers and texts are then
         categories. More (at most 65,536) are a mistake in a column not in `levels` or `like`. By default 256, and what
         looks like an amount, an identifier or free text is no category: see `check`.
+    lump : float or mapping, optional
+        Below which share of the rows the levels of a column are rare: these become the level "other". A number is about
+        every column of text, a mapping about single columns: ``{"breed": 0.01}``. Which levels they were is kept
+        (`codings`), so that new rows are coded alike.
     separator : str, optional
         What separates the fields of a text file; by default a comma, semicolon, tab or bar, whichever fits, or any
         number of blanks if none of them does and all lines then have as many fields as the header.
@@ -129,6 +134,7 @@ def read(
         "discretize": discretize,
         "codes": codes,
         "max_levels": max_levels,
+        "lump": lump,
     }
     if is_a(source, "dask", "DataFrame"):
         found: Dataset = import_module("mapdag.distributed").read_dask(source, options)

@@ -8,7 +8,7 @@ from typing import Any
 from mapdag.data import check
 from mapdag.errors import SHOWN_ITEMS, DataError, MapdagError, Setting, texts_of
 
-_LISTS = ("drop", "missing", "missing_values", "discretize")
+_LISTS = ("drop", "missing", "missing_values", "discretize", "lump")
 _TEXTS = ("weights", "separator", "encoding")
 _CHECKED = ("levels", "weights", "drop", "missing_values", "separator", "encoding")
 
@@ -96,7 +96,7 @@ def options_of(query: Mapping[str, list[str]]) -> dict[str, Any]:
     {'drop': ['id'], 'missing': 'drop', 'discretize': {'*': 'quantile', 'age': [18.0, 65.0]}}
     """
     found: dict[str, Any] = {}
-    from mapdag.data.options import missing_from, policy_from, ways_from
+    from mapdag.data.options import missing_from, policy_from, shares_from, ways_from
 
     if query.get("drop"):
         found["drop"] = list(query["drop"])
@@ -116,4 +116,6 @@ def options_of(query: Mapping[str, list[str]]) -> dict[str, Any]:
         found["codes"] = query["codes"][-1] == "true"
     if query.get("discretize"):
         found["discretize"] = ways_from(query["discretize"])
+    if query.get("lump"):
+        found["lump"] = shares_from(query["lump"])
     return found

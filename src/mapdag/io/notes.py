@@ -85,7 +85,7 @@ def _note(text: str, source: str) -> Note:
 def coding_entry(coding: Coding) -> dict[str, Any]:
     """Return a coding as JSON has it."""
     if coding.edges is None:
-        return {"type": coding.type}
+        return {"type": coding.type, **({"lumped": list(coding.lumped)} if coding.lumped else {})}
     return {"type": coding.type, "edges": [edge if math.isfinite(edge) else None for edge in coding.edges]}
 
 
@@ -99,7 +99,10 @@ def read_coding(entry: Mapping[str, Any], name: str, source: str) -> Coding | No
     if not known or not (edges is None or (isinstance(edges, list) and len(edges) > 2)):
         raise FormatError(f'"coding" of {name!r} must have a type and edges, got {json.dumps(content)[:60]}', source)
     if edges is None:
-        return Coding(content.get("type", "text"))
+        lumped = content.get("lumped", [])
+        if not isinstance(lumped, list) or not all(isinstance(label, str) for label in lumped):
+            raise FormatError(f'"lumped" of {name!r} must be a list of labels', source)
+        return Coding(content.get("type", "text"), lumped=tuple(lumped))
     ends = [-math.inf if edges[0] is None else edges[0], *edges[1:-1], math.inf if edges[-1] is None else edges[-1]]
     try:
         return Coding(content.get("type", "text"), Cuts({name: ends})[name])

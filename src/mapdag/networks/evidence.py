@@ -14,6 +14,7 @@ import numpy as np
 from mapdag.data.codings import TEXT, Coding, Cuts, interval_levels
 from mapdag.data.columns import is_missing
 from mapdag.data.labels import Matcher, parse_numbers, text_of
+from mapdag.data.lumping import OTHER
 from mapdag.data.problems import listed
 from mapdag.errors import ParameterError
 from mapdag.wording import brief
@@ -49,6 +50,8 @@ def level_code(
     edges = codings.get(node, TEXT).edges
     if code is None and edges is not None and not isinstance(value, bool | np.bool_):
         code = _interval(node, value, levels[node], edges)
+    if code is None and text_of(value) in codings.get(node, TEXT).lumped and OTHER in levels[node]:
+        code = levels[node].index(OTHER)
     if code is None:
         known = listed(levels[node], _SHOWN)
         cut = "" if edges is None else ", or numbers within them"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from mapdag.data import ReadingOptions
+    from mapdag.data.codings import Coding
     from mapdag.data.labels import Codes
     from mapdag.networks.network import BayesianNetwork
 
@@ -35,12 +36,13 @@ class _Like:
     levels: Mapping[str, Sequence[str]]
     cuts: Mapping[str, tuple[float, ...]]
     gaps: bool
+    codings: Mapping[str, Coding] = field(default_factory=dict)
 
     @classmethod
     def of(cls, network: BayesianNetwork, nodes: Sequence[str], *, gaps: bool) -> _Like:
         """Take them from some nodes of a network."""
         cuts = {node: edges for node, edges in network.cuts.items() if node in nodes}
-        return cls({node: _at_least_two(network.levels[node]) for node in nodes}, cuts, gaps)
+        return cls({node: _at_least_two(network.levels[node]) for node in nodes}, cuts, gaps, network.codings)
 
 
 @dataclass(frozen=True)

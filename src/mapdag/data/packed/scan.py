@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from mapdag.data.dataset import Dataset
     from mapdag.data.discretization import Discretization
     from mapdag.data.meanings import ReadOptions
-    from mapdag.data.options import MissingValues
+    from mapdag.data.options import Lump, Missing, MissingValues
     from mapdag.data.packed.recoding import Recoding
     from mapdag.data.source import Source
     from mapdag.progress import OnCount
@@ -64,6 +64,7 @@ def scan(
     discretize: Discretization | None = None,
     codes: bool | None = None,
     max_levels: int | None = None,
+    lump: Lump = None,
     separator: str | None = None,
     encoding: str | None = None,
     cache: str | os.PathLike[str] | None = None,
@@ -84,7 +85,7 @@ def scan(
         ``"data/*.parquet"`` or a folder stands for all files there (but for hidden ones), sorted by name. All must have
         the same columns, in any order, of the same types. Nobody can tell whether a LazyFrame stayed the same: it is
         packed anew each time, and forgotten with the dataset.
-    levels, like, weights, drop, missing, missing_values, discretize, codes, max_levels, separator, encoding
+    levels, like, weights, drop, missing, missing_values, discretize, codes, max_levels, lump, separator, encoding
         As in `read`; but for the method "hartemink" where there are more than a million rows, for columns with more
         than 900,000 distinct values, which have to be left out, and for weights.
     cache : path, optional
@@ -131,6 +132,7 @@ def scan(
         "discretize": discretize,
         "codes": codes,
         "max_levels": max_levels,
+        "lump": lump,
     }
     if engine is not None:
         there = {**options, "separator": separator, "encoding": encoding}
