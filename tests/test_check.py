@@ -182,9 +182,9 @@ def test_codes_for_missing_values_are_suspected_by_column():
 def test_check_shows_what_columns_hold():
     by_name = {column.name: column for column in md.check(survey()).columns}
     assert by_name["score"].extremes == ("0", "9")
-    assert by_name["weight"].values.endswith(" to 999")
+    assert by_name["weight"].shown.endswith(" to 999")
     label, count = by_name["agree"].common[0]
-    assert by_name["agree"].values.startswith(f"{label} ({count})")
+    assert by_name["agree"].shown.startswith(f"{label} ({count})")
 
 
 # Counts ------------------------------------------------------------------------------------------------------------

@@ -289,6 +289,8 @@ def repaired(held: Source, options: dict[str, Any], numeric: Sequence[str]) -> t
             trial["drop"] = [name for name in trial["drop"] if name in there]
         if isinstance(trial.get("missing_values"), dict):
             trial["missing_values"] = {n: v for n, v in trial["missing_values"].items() if n in {*there, EVERY_COLUMN}}
+        if isinstance(trial.get("lump"), dict):
+            trial["lump"] = {name: share for name, share in trial["lump"].items() if name in there}
         try:
             with unsaid():
                 prepare(replace(held, parts=list(held.parts)), **trial).coded()

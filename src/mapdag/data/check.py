@@ -63,7 +63,7 @@ class ColumnCheck:
     suspects: tuple[str, ...] = ()
 
     @property
-    def values(self) -> str:
+    def shown(self) -> str:
         """What it holds, in a few words: the extremes of numbers, else the most frequent values."""
         if self.extremes is not None and (self.kind == "numeric" or self.levels > len(self.common)):
             return " to ".join(f"{float(end.replace(',', '.')):.6g}" for end in self.extremes)
@@ -178,7 +178,7 @@ class Check(Tabular):
                 Column("kind", [c.kind for c in shown]),
                 Column("levels", np.array([c.levels for c in shown], dtype=np.int64), ",", right=True),
                 Column("missing", np.array([c.missing for c in shown], dtype=np.int64), ",", right=True),
-                Column("values", [c.values for c in shown]),
+                Column("values", [c.shown for c in shown]),
                 Column("advice", [c.advice for c in shown], longest=None),
             ],
             left=len(self.columns) - len(shown),
@@ -236,11 +236,11 @@ def check(
     >>> print(md.check(table))
     8 rows, 4 columns
     <BLANKLINE>
-    column  kind      levels  missing  advice
-    sex     category       2        0
-    ill     category       2        0
-    dose    category       2        0
-    Freq    count          8        0  use as weights: counts the rows of an aggregated table
+    column  kind      levels  missing  values           advice
+    sex     category       2        0  f (4), m (4)
+    ill     category       2        0  no (4), yes (4)
+    dose    category       2        0  1 (4), 2 (4)
+    Freq    count          8        0  3 to 12          use as weights: counts the rows of an aggregated table
     <BLANKLINE>
     md.learn(df, weights="Freq")
     """

@@ -73,8 +73,8 @@ _LIKE_ID_NAMES = re.compile(
 #: What all-distinct whole numbers are called that name rows.
 _KEY_NAMES = re.compile(
     r"seq(n|no|num|uence)?|p(id|er)?s?_?(num|nr)|(pid|pers|person|obs|doc|serial|acc(ession)?|reg|ref|rec|study|tag|plot|"
-    r"ticket|barcode|house|case|row|line|item)[._ ]?(n|no|nr|num|number|code|cod)?|id(num|number|code|x)?|.*(idno|pidnum)"
-    r"|(hh|fam|indiv|emp|firm|sch(ool)?|dist(rict)?|county|state|cnty|clinic|hosp(ital)?|pat|subj?|stud|loan|acct)"
+    r"ticket|barcode|house|case|row|line|item)[._ ]?(n|no|nr|num|number|code|cod)?|id(num|number|code|x)?"
+    r"|.*(idno|pidnum)|(hh|fam|indiv|emp|firm|sch(ool)?|dist(rict)?|county|state|cnty|clinic|hosp(ital)?|pat|subj?|stud|loan|acct)"
     r"[._ ]?(id|n|no|nr|num|number|code|cod)|student|pupil|individual|household|employee|district|dept|psu|fips|zip"
     r"|zip[._ ]?code|postcode|.*[._ ](fips|seq|seqn|num|nr)|key\d*",
     re.IGNORECASE,
@@ -85,7 +85,8 @@ _MEASURED = re.compile(
     r"|conc.*|dist|distance|height|weight|temp.*|score|rank",
     re.IGNORECASE,
 )
-_NUMERALS = 0.8  # share of the rows and of the labels of a column of numbers among which some are none
+_NUMERALS = 0.8  # share of the labels of a column of numbers among which some are none
+_MANY_NUMBERS = 50  # labels from which such a column is none of categories
 _CALENDAR = {"mon": 12, "month": 12, "months": 12, "hour": 24, "hr": 24, "hours": 24, "day": 31}
 _LEADING_ZERO = re.compile(r"[+-]?0\d+", re.ASCII)
 _CLOCK_TIME = re.compile(r"\d{1,3}:[0-5]\d(:[0-5]\d([.,]\d+)?)?( ?[AaPp]\.?[Mm]\.?)?", re.ASCII)
@@ -172,6 +173,12 @@ def _judge_numbers(
         return Judgement("date", f"holds dates ({size:,} distinct, written {distinct[0]:.0f} to {distinct[-1]:.0f})")
     if not whole:
         return Judgement("numeric", f"looks continuous ({figures})", numeric=True)
+    return _judge_whole(distinct, observations, options, figures)
+
+
+def _judge_whole(distinct: NDArray[np.float64], observations: float, options: ReadOptions, figures: str) -> Judgement:
+    """Judge whole numbers that are amounts or codes."""
+    size = len(distinct)
     codes, enough = size <= options.max_levels, observations >= SUPPORT * size**2
     without_gaps = distinct[0] in {0.0, 1.0} and distinct[-1] - distinct[0] + 1 == size
     if codes and enough and without_gaps and size <= _DOZEN:
@@ -271,10 +278,14 @@ def _judge_texts(column: Column, counts: NDArray[Any], options: ReadOptions, *, 
     if size <= FEW and not _is_small_id(column, size):
         return _within(size, options)
     found = _judge_labels(column, sorted(by_label), rows, options)
+    odd = _not_numbers(by_label)
+    if odd and (found.kind == "text" or not found.sure or found.many or size > _MANY_NUMBERS):
+        return Judgement("text", f"holds numbers, but for {listed(odd, 5)} ({size:,} levels)", odd=odd)
     if found.many and found.kind == "identifier":
         frequent = sum(count for count in by_label.values() if count >= RARE * rows)
         if 2 * frequent >= rows:
-            return replace(found, kind="category", sure=False, why=f"has {size:,} levels, most of them rare")
+            figures = f"{size:,} levels in {rows:,} rows, max_levels is {options.max_levels:,}"
+            return replace(found, kind="category", sure=False, why=f"has many levels, most of them rare ({figures})")
     return found
 
 
@@ -292,18 +303,15 @@ def _judge_labels(column: Column, texts: Sequence[str], rows: int, options: Read
         return Judgement("text", f"holds {written}: {size:,} distinct, such as {_short(texts[0])}")
     if _identifies(column.name, size, observations):
         return Judgement("identifier", f"looks like an identifier ({figures})")
-    odd = _not_numbers(texts)
-    if odd:
-        return Judgement("text", f"holds numbers, but for {listed(odd, 5)} ({figures})", odd=odd)
     if 2 * size > observations:
         return _judge_rare(texts, observations, figures)
     if size <= options.max_levels and SUPPORT * size > observations:
         return Judgement("category", f"has hardly {SUPPORT} rows for each label ({figures})", sure=False)
-    return _within(size, options, observations)
+    return _within(size, options)
 
 
-def _not_numbers(texts: Sequence[str]) -> tuple[str, ...]:
-    """Return the labels that are no numbers where nearly all others are."""
+def _not_numbers(texts: Collection[str]) -> tuple[str, ...]:
+    """Return the labels that are no numbers where most of them are."""
     odd = tuple(text for text in texts if parse_numbers([text]) is None)
     return odd if 0 < len(odd) <= (1 - _NUMERALS) * len(texts) else ()
 
@@ -317,12 +325,9 @@ def _judge_rare(texts: Sequence[str], observations: float, figures: str) -> Judg
     return Judgement("text", f"has hardly two rows for each label ({figures})")
 
 
-def _within(size: int, options: ReadOptions, observations: float = 0) -> Judgement:
+def _within(size: int, options: ReadOptions) -> Judgement:
     if size <= options.max_levels:
         return CATEGORY
-    if observations >= _REPEATED * size:
-        what = f"has {size:,} levels in {observations:,.0f} rows (max_levels is {options.max_levels:,})"
-        return Judgement("category", what, sure=False, many=size if size <= MAX_LEVELS else 0)
     what = f"has {size:,} levels, like an identifier (max_levels is {options.max_levels:,})"
     return Judgement("identifier", what, many=size if size <= MAX_LEVELS else 0)
 

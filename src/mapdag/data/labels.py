@@ -48,7 +48,8 @@ _CLOCK = r"(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?(?:Z|UTC|[AP]M|[+-]\d
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 _DATE = re.compile(
     rf"(?:\d{{4}}([-/.])\d{{1,2}}\1\d{{1,2}}|\d{{1,2}}([-/.])\d{{1,2}}\2\d{{2,4}}"
-    rf"|\d{{1,2}}[- ]{_MONTH}[- ]\d{{2,4}}|{_MONTH} \d{{1,2}},? \d{{4}}|{_MONTH} \d{{4}}){_CLOCK}",
+    rf"|\d{{1,2}}[- ]{_MONTH}[- ]\d{{2,4}}|{_MONTH}[- ]\d{{1,2}},? \d{{4}}|{_MONTH}[- ]\d{{4}}|\d{{4}}[- ]{_MONTH}"
+    rf"|\d{{4}}-\d{{2}}|\d{{4}}[- ]?[QW]\d{{1,2}}){_CLOCK}",
     re.ASCII | re.IGNORECASE,
 )
 _MIDNIGHT = re.compile(

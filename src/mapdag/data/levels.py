@@ -292,7 +292,9 @@ def _note_missing(
     found = [column.labels[position] for position in np.unique(column.index[gone]).tolist()]
     written = [label for label in found if label is not None and label.strip()]
     spelling = f" (written {listed(written, 5)})" if written else ""
-    policies = ("drop", "keep") if options.missing_of(column.name) == "level" else ("drop", "level", "keep")
+    policies: tuple[Policy, ...] = (
+        ("drop", "keep") if options.missing_of(column.name) == "level" else ("drop", "level", "keep")
+    )
     ways = [_policy_setting(options, column.name, policy) for policy in policies]
     if levels is not None and written and not options.codes:  # perhaps it is no missing value at all
         ways.append(Setting("levels", {column.name: [*levels, *written]}))

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from mapdag.data.meanings import ReadOptions
 
 _NO_ANSWER = re.compile(
-    r"[<(\[*]?(-+|\?+|n\.?k\.?|dk|dk/na|na/dk|d/k|unk|unknown|uncertain/unknown|unknown[/ ](missing|not (stated|reported))"
+    r"[<(\[*]?(-+|\?+|n\.?k\.?|dk|dk/na|na/dk|d/k|unk|unknown|uncertain/unknown"
+    r"|unknown[/ ](missing|not (stated|reported))"
     r"|(not|un) ?(known|stated|reported|recorded|ascertained|available|specified|disclosed)|unspecified|undisclosed"
     r"|(response )?missing|(item )?non-?response|no (answer|response|data|reply)|did not (answer|respond)"
     r"|(do(es)?n[o']?['o]? ?t|do not|does not|can'?t|cannot) (know|say|choose|remember|recall)( yet)?"
@@ -54,8 +55,8 @@ def suspects(column: Column, options: ReadOptions) -> tuple[str, ...]:
     >>> from mapdag.data.meanings import ReadOptions
     >>> suspects(from_numpy("smoke", np.array([0, 1, 2, 3, 9] * 5)), ReadOptions())
     ('9',)
-    >>> suspects(from_numpy("answer", np.array(["yes", "no", "Refused", "no"])), ReadOptions())
-    ('Refused',)
+    >>> suspects(from_numpy("answer", np.array(["yes", "no", "Don't know", "no"])), ReadOptions())
+    ("Don't know",)
     """
     declared = column.declared is not None or column.name in options.declared
     if declared or column.kind in {"nested", "boolean", "temporal"} or column.name in options.missing_values:
@@ -64,7 +65,7 @@ def suspects(column: Column, options: ReadOptions) -> tuple[str, ...]:
     if column.values is not None:
         return _of_numbers(column.values.astype(np.float64), counts)
     known = options.missing_texts(column.name)
-    labels = {}
+    labels: dict[str, int] = {}
     for label, count in zip(column.labels, counts.tolist(), strict=True):
         text = "" if label is None else label.strip()
         if count and text not in known and spelling(text) not in known:
@@ -100,7 +101,7 @@ def _of_numbers(values: NDArray[np.float64], counts: NDArray[np.int64]) -> tuple
     """Return the numbers, as text, that may be codes."""
     used = np.isfinite(values) & (counts > 0)
     distinct, place = np.unique(values[used], return_inverse=True)
-    rows = np.bincount(place.reshape(-1), weights=counts[used], minlength=len(distinct))
+    rows = np.bincount(place.reshape(-1), weights=counts[used], minlength=len(distinct)).astype(np.float64)
     if len(distinct) < 3 or rows.sum() < _LEAST_ROWS:
         return ()
     low, high = _below(distinct, rows), _above(distinct, rows)
@@ -113,8 +114,7 @@ def _of_numbers(values: NDArray[np.float64], counts: NDArray[np.int64]) -> tuple
 def _is_code(text: str, digits: Sequence[str] = _DIGITS) -> bool:
     """Tell whether a number is one that people choose for missing values: 9, 98, 888, 99.9, 9997."""
     bare = text.replace(".", "").lstrip("-")
-    *before, last = bare or " "
-    return last in digits and (set(before) <= {"9"} or set(before) == {last})
+    return bare[-1:] in digits and set(bare[:-1]) <= {"9", bare[-1:]} and len(set(bare[:-1])) < 2
 
 
 def _above(distinct: NDArray[np.float64], rows: NDArray[np.float64]) -> int:

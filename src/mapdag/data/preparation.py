@@ -101,7 +101,7 @@ def prepare(source: Any, **asked: Unpack[ReadingOptions]) -> Prepared:
     if row_weights is not None:
         options = replace(options, weight=max(float(row_weights.mean()), 1.0))
     note = None
-    lumping = Lumping.of(asked.get("lump"), positions, like)
+    lumping = Lumping.of(asked.get("lump"), table.names, like)
     options = replace(options, uncut=options.uncut | lumping.shares.keys())
     columns: Iterable[Column] = (
         lumping.as_known(table.pop(position, options), options) for position in positions.values()
