@@ -435,3 +435,43 @@ def test_of_hundreds_of_columns_those_that_need_a_word_are_shown():
     assert "item 7<" not in found._repr_html_()
     assert len(found.to_pandas()) == 151
     assert repr(found) == str(found)
+
+
+# What columns repeat of each other -----------------------------------------------------------------------------------
+
+
+def test_sums_of_columns_are_named_and_left_out():
+    rng = np.random.default_rng(2)
+    items = {f"q{i}": rng.integers(0, 4, 300) for i in range(6)}
+    low, high = (sum(items[f"q{i}"] for i in part) for part in (range(3), range(3, 6)))
+    race = rng.choice(3, 300, p=[0.5, 0.3, 0.2])
+    frame = pd.DataFrame({"total": low + high, "low": low, **items, "high": high, "mean": (low + high) / 6})
+    for i, name in enumerate(["white", "black", "other"]):
+        frame[name] = (race == i).astype(int)
+    found = md.check(frame)
+    told = {column.name: column.advice for column in found.columns if column.name in found.options["drop"]}
+    assert set(told) == {"total", "low", "high", "mean", "white"}
+    assert told["low"] == "leave out: is the sum of 'q0', 'q1', 'q2'"
+    assert "'black', 'other': they add up to the same" in told["white"]
+
+
+def test_rare_levels_become_one_and_new_rows_are_coded_alike(tmp_path):
+    rng = np.random.default_rng(3)
+    shares = np.r_[[0.3, 0.2, 0.1], np.full(300, 0.4 / 300)]
+    breed = rng.choice([f"b{i}" for i in range(303)], 4000, p=shares)
+    table = {"breed": breed.tolist(), "big": np.where(breed == "b0", "yes", rng.choice(["yes", "no"], 4000)).tolist()}
+    found = md.check(table)
+    assert found.options == {"lump": {"breed": 0.01}}
+    data = md.read(table, **found.options)
+    assert data.levels["breed"] == ("b0", "b1", "b2", "other")
+    assert "b7" in data.codings["breed"].lumped
+    pl.DataFrame(table).write_csv(tmp_path / "t.csv")
+    assert md.scan(tmp_path / "t.csv", lump=0.01, cache=tmp_path / "cache").to_dataset() == data
+    network = md.fit(md.DAG(["breed", "big"], [("breed", "big")]), data)
+    md.write_network(network, tmp_path / "n.json")
+    again = md.read_network(tmp_path / "n.json")
+    assert again == network
+    rare, other = (again.predict_proba({"breed": [level]}, "big") for level in ("b7", "other"))
+    np.testing.assert_array_equal(rare, other)
+    with pytest.raises(DataError, match=r"lump=\{\"breed\": 0.01\}"):
+        md.read(table)

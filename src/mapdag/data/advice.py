@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mapdag.data.judgement import RARE, bins_for, count_column, describe_missing, judge, parallels, twins
+from mapdag.data.judgement import RARE, bins_for, count_column, describe_missing, judge
 from mapdag.data.labels import text_of
 from mapdag.data.meanings import EVERY_COLUMN, meanings_of, missing_positions
 from mapdag.data.missing_codes import not_asked, suspects
 from mapdag.data.preparation import prepare
 from mapdag.data.problems import listed, way_with_missing
+from mapdag.data.redundancy import parallels, sums, twins
 from mapdag.errors import DataError, Setting
 from mapdag.notices import unsaid
 
@@ -26,8 +27,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mapdag.data.columns import Column
-    from mapdag.data.judgement import ColumnKind, Twin
+    from mapdag.data.judgement import ColumnKind
     from mapdag.data.meanings import ReadOptions
+    from mapdag.data.redundancy import Twin
     from mapdag.data.source import Source
 
 
@@ -48,6 +50,7 @@ class Fact:
     unobserved: tuple[str, ...] = ()  # declared levels that no row has
     common: tuple[tuple[str, int], ...] = ()  # the most frequent values, and the rows that have them
     extremes: tuple[str, str] | None = None  # of numbers
+    repeats: str = ""  # which columns it says nothing besides, if it is to be left out for that
     many: bool = False  # whether it has more levels than are sensible, and rows enough for most of them
     suspects: tuple[str, ...] = ()  # values that may mean "missing", and are taken for it
     not_asked: tuple[str, ...] = ()  # those that may be a level of their own
@@ -60,7 +63,7 @@ class Fact:
     @property
     def is_kept(self) -> bool:
         """Whether it is a variable to learn from."""
-        return not self.must_go and self.kind in {"category", "numeric"}
+        return not self.must_go and not self.repeats and self.kind in {"category", "numeric"}
 
 
 def find_facts(columns: Sequence[Column], rows: Sequence[Column], options: ReadOptions, weights: Any) -> list[Fact]:
@@ -169,6 +172,8 @@ def advice_for(fact: Fact, options: Mapping[str, Any]) -> str:
     """Say what the options do about a column, and why."""
     if fact.must_go:
         return "leave out: has no name" + (f", {fact.why}" if fact.why else "")
+    if fact.repeats:
+        return f"leave out: {fact.repeats}"
     if fact.name in options.get("drop", ()):
         return f"leave out: {fact.why or 'what is left of it cannot be used'}"
     if fact.kind == "count":
@@ -210,6 +215,17 @@ def general_notes(columns: Sequence[Column], facts: Sequence[Fact], options: Map
     if len(pairs) > _SHOWN:
         notes.append(f"... and {len(pairs) - _SHOWN:,} more such pairs")
     return notes
+
+
+def find_sums(columns: Sequence[Column], facts: Sequence[Fact]) -> list[Fact]:
+    """Find columns that are sums of others, of which each would be a parent."""
+    numbers = {}
+    for column, fact in zip(columns, facts, strict=True):
+        found = column.numbers(()) if fact.is_kept and not fact.missing and column.declared is None else None
+        if found is not None:
+            numbers[fact.name] = found[column.index]
+    repeats = {found.name: found.told() for found in sums(numbers)}
+    return [replace(fact, repeats=repeats.get(fact.name, "")) for fact in facts]
 
 
 def _told_twin(twin: Twin) -> str:
@@ -258,7 +274,7 @@ def options_for(
     if suspected:
         before = wanted.get("missing_values", {})
         wanted["missing_values"] = {**(before if isinstance(before, dict) else {EVERY_COLUMN: before}), **suspected}
-    left_out = [fact.name for fact in facts if fact.must_go or fact.kind in _LEFT_OUT]
+    left_out = [fact.name for fact in facts if fact.must_go or fact.repeats or fact.kind in _LEFT_OUT]
     kept = [fact for fact in facts if fact.is_kept]
     gone = np.any([fact.gone for fact in kept], axis=0) if kept else np.zeros(1, dtype=bool)
     if gone.any():

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mapdag.data.advice import advice_for, code_for, command_for, find_facts, general_notes, options_for, repaired
+from mapdag.data.advice import (
+    advice_for,
+    code_for,
+    command_for,
+    find_facts,
+    find_sums,
+    general_notes,
+    options_for,
+    repaired,
+)
 from mapdag.data.meanings import ReadOptions, missing_option, texts_for_missing
 from mapdag.data.packed.scan import is_many, open_packed
 from mapdag.data.preparation import declared_in
@@ -273,6 +282,7 @@ def check(
     )
     rows = rows if source.sample else columns
     facts = find_facts(columns, rows, options, weights if weights is not None else source.weights)
+    facts = find_sums(rows, facts)
     counts = next((fact.name for fact in facts if fact.kind == "count"), weights)
     weight = _mean_weight(source, counts, options)
     held = replace(source, names=names, parts=columns, make=lambda _, column, __: column, header=False)

@@ -279,7 +279,8 @@ def _judge_texts(column: Column, counts: NDArray[Any], options: ReadOptions, *, 
         return _within(size, options)
     found = _judge_labels(column, sorted(by_label), rows, options)
     odd = _not_numbers(by_label)
-    if odd and (found.kind == "text" or not found.sure or found.many or size > _MANY_NUMBERS):
+    unlikely = found.kind == "category" and (not found.sure or size > _MANY_NUMBERS)
+    if odd and (found.kind == "text" or found.many or unlikely):
         return Judgement("text", f"holds numbers, but for {listed(odd, 5)} ({size:,} levels)", odd=odd)
     if found.many and found.kind == "identifier":
         frequent = sum(count for count in by_label.values() if count >= RARE * rows)
@@ -368,13 +369,6 @@ _FILLED = 0.25  # share of the cells that have a row, unless the counts are in o
 _WELL_FILLED = 0.5  # the same where the name says little
 _RECURRING = 4  # rows for each value of a number that is part of a design
 
-_COPY = 0.01  # rows in which a near-copy differs, at most
-_LEAST_DIFFERENT = 5  # rows that must have another value than most, or everything says the same of it
-_PARALLEL = 0.999  # correlation of numbers that say the same
-_PAIRED = 200  # columns that are compared with each other
-_SAMPLE = 20_000  # rows for that
-_REPEATS = 5  # rows for each value of a column, if it is to say anything that another one has to follow
-
 
 def may_have_counts(names: Sequence[str], n_rows: int) -> bool:
     """Tell whether it is worth looking for a column of counts."""
@@ -439,75 +433,6 @@ def _is_design(counts: Column, others: Sequence[Column]) -> bool:
     vague = name is not None and name["vague"] is not None
     ordered = not vague and values is not None and bool(np.all(np.diff(values[counts.index]) <= 0))
     return ordered or n_rows >= (_WELL_FILLED if vague else _FILLED) * cells
-
-
-# Copies and dependencies -------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Twin:
-    """A column that another one determines."""
-
-    known: str
-    follows: str
-    mutual: bool  # whether it determines the other as well
-    differing: int = 0  # rows in which that fails
-
-
-def twins(columns: Mapping[str, NDArray[Any]]) -> list[Twin]:
-    """Find columns that say the same, nearly the same, or follow from another; given as positions, by row."""
-    names = list(columns)[:_PAIRED]
-    n_rows = len(columns[names[0]]) if names else 0
-    rows = np.arange(n_rows) if n_rows <= _SAMPLE else np.linspace(0, n_rows - 1, _SAMPLE).astype(np.intp)
-    codes = {name: np.unique(columns[name][rows], return_inverse=True)[1].reshape(-1) for name in names}
-    sizes = {name: int(code.max()) + 1 for name, code in codes.items()}
-    usable = [name for name in names if sizes[name] > 1 and _REPEATS * sizes[name] <= len(rows)]
-    found = []
-    for i, first in enumerate(usable):
-        for second in usable[i + 1 :]:
-            forward, backward = (
-                _failures(codes[a], codes[b], sizes[a], sizes[b]) for a, b in ((first, second), (second, first))
-            )
-            limit = _COPY * len(rows)
-            if forward is not None and backward is not None and max(forward, backward) <= limit:
-                found.append(Twin(first, second, mutual=True, differing=max(forward, backward)))
-            elif forward == 0:
-                found.append(Twin(first, second, mutual=False))
-            elif backward == 0:
-                found.append(Twin(second, first, mutual=False))
-    return found
-
-
-def _failures(known: NDArray[Any], follows: NDArray[Any], n_known: int, n_follows: int) -> int | None:
-    """Count the rows that the best rule from one column to the other gets wrong; None where little is to be told."""
-    table = np.bincount(known * n_follows + follows, minlength=n_known * n_follows).reshape(n_known, n_follows)
-    wrong = len(known) - int(table.max(axis=1).sum())
-    without = len(known) - int(table.sum(axis=0).max())
-    return wrong if without >= _LEAST_DIFFERENT and 10 * wrong <= without else None
-
-
-def parallels(columns: Mapping[str, NDArray[np.float64]]) -> list[tuple[str, str, float]]:
-    """Find pairs of numeric columns that are the same up to units or a scale, and their correlations.
-
-    That of the ranks counts as well: quantiles of a number and of its logarithm are the same.
-    """
-    names = [name for name in list(columns)[:_PAIRED] if np.ptp(columns[name]) > 0]
-    if len(names) < 2:
-        return []
-    n_rows = len(columns[names[0]])
-    rows = slice(None) if n_rows <= _SAMPLE else np.linspace(0, n_rows - 1, _SAMPLE).astype(np.intp)
-    with np.errstate(all="ignore"):
-        plain = np.corrcoef([columns[name] for name in names])
-        ranked = np.corrcoef([_ranks(columns[name][rows]) for name in names])
-    found = np.where(np.abs(ranked) > np.abs(plain), ranked, plain)
-    pairs = np.argwhere(np.triu(np.abs(found) >= _PARALLEL, k=1))
-    return [(names[i], names[j], float(found[i, j])) for i, j in pairs.tolist()]
-
-
-def _ranks(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the rank of each number; equal ones share theirs."""
-    _, place, counts = np.unique(numbers, return_inverse=True, return_counts=True)
-    return (np.cumsum(counts) - counts / 2)[place.reshape(-1)]
 
 
 # Missing values ----------------------------------------------------------------------------------------------------

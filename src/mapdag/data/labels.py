@@ -52,6 +52,9 @@ _DATE = re.compile(
     rf"|\d{{4}}-\d{{2}}|\d{{4}}[- ]?[QW]\d{{1,2}}){_CLOCK}",
     re.ASCII | re.IGNORECASE,
 )
+_MONTHS, _MONTH_NAMES = 12, ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_THREE_NUMBERS = re.compile(r"(\d{1,2})([-/.])(\d{1,2})\2\d{2,4}", re.ASCII)
+_SPAN = re.compile(r" (?:-|\u2013|to|until|bis) |\u2013")
 _MIDNIGHT = re.compile(
     r"(?:(?<=\d{4}[-/.]\d\d[-/.]\d\d)|(?<=\d\d[-/.]\d\d[-/.]\d{4}))[T ]00:00:00(?:\.0+)?(?=$|Z|[+-])", re.ASCII
 )
@@ -121,17 +124,61 @@ def texts_of(numbers: NDArray[Any]) -> list[str]:
 
 
 def ordered(labels: Iterable[str]) -> list[str]:
-    """Sort distinct labels: by value when all are numbers, else by code point.
+    """Sort distinct labels: by value when all are numbers, by time when all are dates or spans of them, else as text.
 
     >>> ordered(["10", "9", "1"]), ordered(["10", "9", "low"])
     (['1', '9', '10'], ['10', '9', 'low'])
+    >>> ordered(["Feb 2020", "Jan 2020", "Dec 2019"]), ordered(["1/2/2020 - 3/2/2020", "12/5/2019 - 1/2/2020"])
+    (['Dec 2019', 'Jan 2020', 'Feb 2020'], ['12/5/2019 - 1/2/2020', '1/2/2020 - 3/2/2020'])
     """
     distinct = sorted(set(labels))
     if all(_INTEGER.fullmatch(label) for label in distinct):
         return sorted(distinct, key=int if max(map(len, distinct), default=0) < _DIGITS else Decimal)
     if all(_NUMBER.fullmatch(label) for label in distinct):
         return sorted(distinct, key=float)
-    return distinct
+    times = _times(distinct)
+    return distinct if times is None else sorted(distinct, key=times.__getitem__)
+
+
+def _times(labels: Sequence[str]) -> dict[str, Any] | None:
+    """Return when the dates, or spans of dates, that labels are begin and end; None where they are others."""
+    spans = [_SPAN.split(label) for label in labels]
+    if not labels or not all(1 <= len(parts) <= 2 and are_dates(parts) for parts in spans):
+        return None
+    every = [part for parts in spans for part in parts]
+    firsts = [(int(found[1]), int(found[3])) for found in map(_THREE_NUMBERS.match, every) if found]
+    day_first = any(first > _MONTHS for first, _ in firsts) or (
+        not any(second > _MONTHS for _, second in firsts) and any("." in part for part in every)
+    )
+    return {label: tuple(_time_key(part, day_first=day_first) for part in parts)
+            for label, parts in zip(labels, spans, strict=True)}  # fmt: skip
+
+
+def _time_key(label: str, *, day_first: bool) -> tuple[Any, ...]:
+    """Return what a date sorts by: year, month, day, and the time of day."""
+    date, _, clock = label.partition(":")
+    digits, month = [int(digit) for digit in re.findall(r"\d+", date)], re.search(_MONTH, date, re.IGNORECASE)
+    if clock:  # the hour stands before the colon
+        clock = f"{digits.pop():02d}:{clock}"
+        if "pm" in clock.lower():
+            clock = f"~{clock}"
+        clock = re.sub(r"^(~?)12:", r"\g<1>00:", clock) if re.search("[ap]m", clock, re.IGNORECASE) else clock
+    if month is not None:
+        number = _MONTH_NAMES.index(month[0][:3].lower()) + 1
+        if len(digits) == 1:
+            return _year(digits[0]), number, 0, clock
+        year = max(digits) if max(digits) > 31 else digits[-1]
+        return _year(year), number, next(iter(digits[:1])), clock
+    three = _THREE_NUMBERS.match(date)
+    if three is not None:
+        first, second, year = digits[:3]
+        return _year(year), *((second, first) if day_first else (first, second)), clock
+    return *digits[:3], *[0] * (3 - len(digits[:3])), clock
+
+
+def _year(year: int) -> int:
+    """Return the year that two digits stand for."""
+    return year if year >= 100 else year + (2000 if year < 70 else 1900)
 
 
 def parse_numbers(labels: Sequence[str]) -> NDArray[np.float64] | None:
