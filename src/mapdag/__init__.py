@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from mapdag.priors import CS, MU, VSP, LogLinear, MaxParents, Support, U
     from mapdag.reference import catalogue, network
     from mapdag.resamples import Bootstrap, bootstrap
-    from mapdag.sampling import Posterior, posterior
+    from mapdag.sampling import EffectPosterior, Posterior, posterior, read_posterior
     from mapdag.scores import AIC, BD, BDJ, BIC, K2, NAL, PNAL, BDeu, BDs, Custom, LogLik, eBIC, fNML, qNML
     from mapdag.search import (
         ArcPosteriors,
@@ -109,6 +109,7 @@ __all__ = [
     "Diagnosis",
     "Distribution",
     "EMResult",
+    "EffectPosterior",
     "Explanation",
     "Gaps",
     "Hyperparameters",
@@ -165,6 +166,7 @@ __all__ = [
     "read_arcs",
     "read_graph",
     "read_network",
+    "read_posterior",
     "report",
     "scan",
     "score",
@@ -194,7 +196,7 @@ _HOME = {
     "mapdag.priors": "CS MU VSP LogLinear MaxParents Support U",
     "mapdag.reference": "catalogue network",
     "mapdag.resamples": "Bootstrap bootstrap",
-    "mapdag.sampling": "Posterior posterior",
+    "mapdag.sampling": "EffectPosterior Posterior posterior read_posterior",
     "mapdag.scores": "AIC BD BDJ BIC K2 NAL PNAL BDeu BDs Custom LogLik eBIC fNML qNML",
     "mapdag.search": "ArcPosteriors Certificate Constraints EMResult Result arc_posteriors best_dags certify "
     "hill_climb learn structural_em tabu",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from mapdag.sampling.convergence import batch_error
+from mapdag.sampling.convergence import monte_carlo_error
 from mapdag.search.frame.watch import EarlyEnd
 
 if TYPE_CHECKING:
@@ -218,7 +218,7 @@ class Chains:
     def _error(self) -> float:
         """Return the largest Monte Carlo error of an arc."""
         means = [[self.arcs(held) for held in lane.held[self._kept()]] for lane in self._lanes]
-        return float(batch_error(np.array(means)).max(initial=0.0))
+        return float(monte_carlo_error(np.array(means)).max(initial=0.0))
 
     def _result(self, finished: bool) -> Run:
         kept = self._kept()

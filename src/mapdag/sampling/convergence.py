@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+_CHANCE = 0.001  # of chains that agree to be taken for some that differ, for each arc
+_ROUNDING = 1e-12
+
 
 def split(draws: Floats) -> Floats:
     """Split each chain into halves: (chains, draws, ...) becomes (2 chains, draws / 2, ...)."""
@@ -73,7 +76,22 @@ def effective_size(draws: Floats) -> Floats:
     return found.reshape(parts.shape[2:])
 
 
-def batch_error(means: Floats) -> Floats:
-    """Monte Carlo standard error of the mean over batches, ``means`` being (chains, batches, ...)."""
-    every = means.reshape(-1, *means.shape[2:])
-    return np.asarray(every.std(axis=0, ddof=1) / np.sqrt(len(every)))
+def monte_carlo_error(means: Floats) -> Floats:
+    """Monte Carlo standard error of the mean over batches, ``means`` being (chains, batches, ...).
+
+    That of independent batches; but where chains differ by more than independent batches would in one case of a
+    thousand, that of as many numbers as there are chains. So chains that do not meet have a large error, however long
+    each of them is.
+    """
+    from scipy.special import fdtri
+
+    chains, batches = means.shape[:2]
+    total = chains * batches
+    independent = means.reshape(total, *means.shape[2:]).std(axis=0, ddof=1) / np.sqrt(total)
+    if chains < 2 or batches < 2:
+        return np.asarray(independent)
+    within = means.var(axis=1, ddof=1).mean(axis=0)
+    between = means.mean(axis=1).var(axis=0, ddof=1)
+    limit = fdtri(chains - 1, total - chains, 1 - _CHANCE)
+    differ = between * batches > limit * within + _ROUNDING
+    return np.where(differ, np.maximum(np.sqrt(between / chains), independent), independent)

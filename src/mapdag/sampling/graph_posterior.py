@@ -7,18 +7,22 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from mapdag.checks import check_number, check_whole
-from mapdag.errors import CycleError, GraphError, ParameterError
+from mapdag.checks import check_number, check_whole, is_one_of
+from mapdag.errors import CycleError, GraphError, MissingExtraError, ParameterError
 from mapdag.graphs import CPDAG, DAG
+from mapdag.sampling.model_averages import ModelAverages
 from mapdag.search.exact.posterior import ArcProbability
 from mapdag.tables import SHOWN, Column, Table, Tabular
 from mapdag.wording import brief, near, plural
 
 if TYPE_CHECKING:
+    import os
+
     from numpy.typing import NDArray
 
     from mapdag.contracts import Objective
@@ -89,9 +93,11 @@ class Drawn(NamedTuple):
     scores: Floats  # (chains, draws)
 
 
-@dataclass(frozen=True)
-class Posterior(Tabular):
+@dataclass(frozen=True, eq=False)
+class Posterior(ModelAverages, Tabular):
     """The posterior over graphs: exact, or as Markov chains have sampled it.
+
+    Answers to `query`, `marginals`, `predict_proba`, `log_likelihood` and `effect` are averaged over graphs.
 
     Attributes
     ----------
@@ -122,7 +128,7 @@ class Posterior(Tabular):
     convergence: Convergence | None = field(repr=False)
     stopped: str
     seconds: float
-    data: Dataset | None = field(repr=False, compare=False)
+    data: Dataset | None = field(repr=False)
 
     def __getitem__(self, arc: tuple[str, str]) -> float:
         """Probability of an arc, given as a pair of names."""
@@ -293,9 +299,76 @@ class Posterior(Tabular):
     def _shown(self) -> Table:
         return self.to_table(SHOWN)
 
-    def plot(self, path: Any = None, *, threshold: float = 0.5) -> Picture | None:
-        """Draw the consensus graph, arcs as thick as their nodes are probably adjacent; as `DAG.plot`."""
-        found: Picture | None = self.consensus(threshold).plot(path, bootstrap=self)
+    def plot(
+        self, path: str | os.PathLike[str] | None = None, *, threshold: float = 0.5, of: str = "graph"
+    ) -> Picture | None:
+        """Draw the arcs: shown in a notebook, or written to a file. Needs the extra ``plots``.
+
+        Parameters
+        ----------
+        path : path, optional
+            SVG, PNG or PDF, by its ending; without one, the picture is returned.
+        threshold : float
+            Of the consensus graph.
+        of : {"graph", "arcs"}
+            "graph": the consensus graph, arcs as thick as their nodes are probably adjacent; "arcs": the probabilities
+            of all arcs as a heat map, a row for each start.
+        """
+        if not is_one_of(of, ("graph", "arcs")):
+            raise ParameterError(f"of must be 'graph' or 'arcs', got {brief(of)}")
+        found: Picture | None
+        if of == "graph":
+            found = self.consensus(threshold).plot(path, bootstrap=self)
+        else:  # by name, as `mapdag.plots` is a layer above this one
+            title = f"Posterior probability of arcs under {self.objective}"
+            found = import_module("mapdag.plots.heat_map").plot_matrix(self.nodes, self.probabilities, title, path)
+        return found
+
+    # What it can be turned into ------------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything but the rows to a file, which `mapdag.read_posterior` reads.
+
+        The file has a version; see `mapdag.sampling.posterior_files`.
+        """
+        from mapdag.sampling.posterior_files import write_posterior
+
+        write_posterior(self, path)
+
+    def to_arviz(self, *, least: float = 0.005) -> Any:
+        """Return the draws as ArviZ takes them, with its figures and diagnoses: needs ``pip install arviz``.
+
+        Variables are ``score``, ``n_arcs``, and ``arc``: whether each arc is there, for arcs whose probability is
+        neither below `least` nor above 1 - `least`.
+
+        Parameters
+        ----------
+        least : float
+        """
+        try:
+            arviz = import_module("arviz")
+        except ImportError:
+            raise MissingExtraError("to_arviz needs ArviZ, which is not installed: pip install arviz") from None
+        least = check_number("least", least, least=0)
+        unsure = (self.probabilities >= least) & (self.probabilities <= 1 - least) & (self.probabilities > 0)
+        arcs = np.argwhere(unsure)
+        has = np.stack([self._has(i, j) for i, j in arcs.tolist()], axis=-1) if len(arcs) else None
+        sizes = np.bitwise_count(self.drawn.sets).sum(axis=1)[self.drawn.which].sum(axis=2)
+        values: dict[str, Any] = {"score": self.drawn.scores, "n_arcs": sizes.astype(np.int64)}
+        coords, dims = {}, {}
+        if has is not None:
+            values["arc"] = has.astype(np.int64)
+            coords = {"arcs": [f"{self.nodes[i]} -> {self.nodes[j]}" for i, j in arcs.tolist()]}
+            dims = {"arc": ["arcs"]}
+        older = int(arviz.__version__.split(".")[0]) < 1
+        return arviz.from_dict(
+            **{"posterior" if older else "data": values if older else {"posterior": values}}, coords=coords, dims=dims
+        )
+
+    def _has(self, i: int, j: int) -> NDArray[np.bool_]:
+        """Whether each sampled graph has an arc, (chains, draws)."""
+        bit = np.uint64(1) << np.uint64(i % 64)
+        found: NDArray[np.bool_] = (self.drawn.sets[:, i // 64] & bit != 0)[self.drawn.which[:, :, j]]
         return found
 
 

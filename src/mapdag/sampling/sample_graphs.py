@@ -15,7 +15,7 @@ from mapdag.objective import DEFAULT, parse
 from mapdag.objective.constraints import complete_start
 from mapdag.public import public
 from mapdag.sampling.chains import Chains
-from mapdag.sampling.convergence import batch_error, effective_size, normal_scores, r_hat
+from mapdag.sampling.convergence import effective_size, monte_carlo_error, normal_scores, r_hat
 from mapdag.sampling.graph_posterior import Convergence, Drawn, Posterior
 from mapdag.sampling.layering import ExactSums, LayerDraws
 from mapdag.sampling.parent_lists import list_families, members_of
@@ -202,7 +202,7 @@ def _summary(
         chains=len(run.draws),
         sweeps=run.sweeps,
         finished=run.finished,
-        error=batch_error(means),
+        error=monte_carlo_error(means),
         r_hat=ratio,
         ess=size,
         score_r_hat=float(r_hat(ranks)[0]),

@@ -102,5 +102,7 @@ def most_parents(rules: Rules) -> tuple[int, bool]:
     is_limited, room = rules.max_parents < n - 1, 64 // n.bit_length() - 1
     if is_limited and rules.max_parents > room:
         way_out = Setting("max_parents", room)
-        raise CapacityError(f"certified search of {n} nodes takes at most {room} parents for each; set ", way_out)
+        raise CapacityError(
+            f"enumerating the families of {n} nodes takes at most {room} parents for each; set ", way_out
+        )
     return min(rules.max_parents, room), is_limited
