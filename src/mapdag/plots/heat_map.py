@@ -65,5 +65,5 @@ def _figure(nodes: Sequence[str], shares: NDArray[Any], title: str) -> Figure:
         axes.axhline(edge + 0.5, color=GRID, linewidth=0.4)
         axes.axvline(edge + 0.5, color=GRID, linewidth=0.4)
     bar = figure.colorbar(image, ax=axes, shrink=min(1.0, 4.0 / side), label="probability")
-    bar.outline.set_edgecolor(INK)  # type: ignore[operator]  # the stubs say it is a function
+    bar.outline.set_edgecolor(INK)
     return figure

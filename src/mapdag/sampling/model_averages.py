@@ -10,6 +10,7 @@ import numpy as np
 
 from mapdag.checks import check_whole
 from mapdag.data.codings import TEXT
+from mapdag.data.labels import code_dtype
 from mapdag.errors import NetworkError, ParameterError
 from mapdag.networks import Distribution, Marginals
 from mapdag.networks.evidence import decoded, levels_by_node
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from mapdag.data.labels import Codes
     from mapdag.graphs import DAG
     from mapdag.networks import BayesianNetwork
     from mapdag.sampling.graph_posterior import Posterior
@@ -155,7 +157,7 @@ class ModelAverages:
         target = first.dag.index.position(node)
         cards = [len(first.levels[name]) for name in first.nodes]
         evidence = rows_as_evidence(readable_again(data), [name for name in first.nodes if name != node], first)
-        codes = np.empty((len(cards), evidence.n_rows), dtype=np.int64)
+        codes: Codes = np.empty((len(cards), evidence.n_rows), dtype=code_dtype(cards, gaps=True))
         for i, (name, card) in enumerate(zip(first.nodes, cards, strict=True)):
             codes[i] = card
             if name in evidence.codes:
