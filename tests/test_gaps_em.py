@@ -12,9 +12,9 @@ from tests.test_gaps_networks import with_holes
 import mapdag as md
 from mapdag.errors import DataError, ParameterError
 from mapdag.families import FamilyScores
-from mapdag.networks.gaps import codes_with_gaps, expect
-from mapdag.search.em import completed, steps
-from mapdag.search.em.completed import completions, expected_rows
+from mapdag.search.em import steps
+from mapdag.search.em.completed import expected_rows
+from naive_exact import all_dags
 
 
 @pytest.fixture(scope="module")
@@ -86,24 +86,6 @@ def test_the_score_for_what_is_known_never_falls(impute, search, drawn):
     known = [*(step.score for step in found.steps), found.observed_score]
     assert known == sorted(known)
     assert found.steps[-1].score == found.observed_score or found.stopped != "converged"
-
-
-def test_drawn_completions_count_about_as_listed_ones(asia, monkeypatch):
-    net, _, data = asia
-    listed = completions(net, data, 16, 0, 1)
-    monkeypatch.setattr(completed, "_MOST", 0)
-    drawn = completions(net, data, 16, 0, 1)
-    assert drawn.n_rows == 16 * data.n_rows
-    expected, _ = expect(net, codes_with_gaps(net, data))
-    for i, node in enumerate(net.nodes):
-        family = [*net.parents(node), node]
-        for found, error in ((listed, 1e-6), (drawn, 6.0)):
-            counts = np.zeros(expected[i].shape)
-            rows = found.select(family)
-            np.add.at(counts, tuple(rows.codes.astype(int)), rows.weights)
-            assert counts == pytest.approx(expected[i], abs=error)
-    scores = [FamilyScores(each, [md.BDeu(1)]).family(3, [1, 2])[0] for each in (listed, drawn)]
-    assert scores[0] == pytest.approx(scores[1], rel=0.02)
 
 
 def test_rows_of_one_weight_are_counted_as_weighted_rows_are(asia):
@@ -285,19 +267,25 @@ def test_gaps_in_a_column_of_one_level_are_no_trouble(search, impute):
     assert math.isfinite(found.observed_score)
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_completions_count_as_expected_rows_do_whatever_the_levels(seed):
-    rng = np.random.default_rng(seed)
-    cards = rng.integers(1, 4, 4)
-    codes = rng.integers(0, cards, (15, 4))
-    codes[rng.random(codes.shape) < 0.3] = -1
-    data = md.Dataset.from_codes(codes, names=list("ABCD"), levels=cards.tolist(), gap=-1)
-    network = md.fit_em(md.DAG(list("ABCD"), [("A", "B"), ("B", "C"), ("A", "D")]), data).network
-    listed, exact = completions(network, data, 8, 0, 1), expected_rows(network, data, 8, 0, 1)
-    for arcs in ([], [("A", "B"), ("C", "D")], [("D", "A"), ("B", "C"), ("C", "A")]):
-        dag = md.DAG(list("ABCD"), arcs)
-        assert float(md.score(dag, listed, "BDeu(1)")) == pytest.approx(
-            float(md.score(dag, exact, "BDeu(1)")), rel=1e-6
+@pytest.mark.parametrize("search", ["exact", "certified", "hc"])
+def test_every_search_counts_what_rows_are_expected_to_hold(search):
+    pytest.importorskip("highspy")
+    for seed in range(6):
+        rng = np.random.default_rng([31, seed])
+        cards = rng.integers(1, 4, 3)
+        codes = rng.integers(0, cards, (15, 3))
+        codes[rng.random(codes.shape) < 0.3] = -1
+        data = md.Dataset.from_codes(codes, names=list("ABC"), levels=cards.tolist(), gap=-1)
+        found = md.structural_em(data, "Support(2)+BDs(1)", search=search)
+        rows = expected_rows(found.network, data, 64, 0, 1, least=0.5)
+        assert md.score(found.dag, rows, found.objective) == pytest.approx(found.score)
+        best = max(md.score(dag, rows, found.objective) for dag in all_dags(list("ABC")))
+        for other in ("exact", "certified"):
+            again = md.learn(rows, found.objective, search=other)
+            assert again.score == pytest.approx(best)
+            assert again.certificate is None or again.certificate.proved
+        assert md.certify(found).certificate.bound == pytest.approx(
+            max(md.score(dag, found.data, found.objective) for dag in all_dags(list("ABC")))
         )
 
 

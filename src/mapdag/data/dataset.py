@@ -84,6 +84,9 @@ class Dataset(Tabular):
     #: Who counts it, unless the user says otherwise.
     engine: ClassVar[str] = "cores"
 
+    #: Whether there are single rows, wherever they are, not only counts.
+    has_rows: ClassVar[bool] = True
+
     def __post_init__(self) -> None:
         names = check_names(self.names)
         levels = declared_levels(self.levels, names)
@@ -190,6 +193,11 @@ class Dataset(Tabular):
     def n_columns(self) -> int:
         """Number of variables."""
         return len(self.names)
+
+    @property
+    def refines(self) -> bool:
+        """Whether a larger set of parents has at least as many observed configurations: rows with gaps drop out."""
+        return not self.has_gaps
 
     @property
     def exact_weights(self) -> Weights | None:

@@ -30,8 +30,9 @@ _SHOWN = 12  # levels
 class Completed(Dataset):
     """Rows with gaps that a network has completed: a gap counts as all that it may hold, by its probability.
 
-    Made by `structural_em`. Whatever goes by counts works on it as on a `Dataset`: `score`, `fit`, `learn` (but for
-    exact search), reports; counts are expected ones, not whole. Single completed rows are for `impute`.
+    Made by `structural_em`. Whatever goes by counts works on it as on a `Dataset`: `score`, `fit`, `learn` and
+    `certify` (ties are broken by the order of the columns), reports; counts are expected ones, not whole. Single
+    completed rows are for `impute`.
 
     Attributes
     ----------
@@ -52,6 +53,8 @@ class Completed(Dataset):
 
     #: Who counts it: nobody else can.
     engine: ClassVar[Any] = ExpectedEngine
+
+    has_rows: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -95,6 +98,11 @@ class Completed(Dataset):
     def total(self) -> int | float:
         """The sum of the weights of the rows, or their number."""
         return math.fsum(self.posterior.weights)
+
+    @property
+    def refines(self) -> bool:
+        """Whether a larger set of parents has at least as many configurations that are expected often enough."""
+        return not self.least
 
     def expected(self, names: Sequence[str]) -> NDArray[np.float64]:
         """Return the expected counts of all cells of some columns, one axis for each."""

@@ -108,7 +108,7 @@ def limits_of(data: Dataset, support: float | None, rules: Rules) -> Limits:
     parents, pairs = ([mask_of(np.flatnonzero(arcs[:, x]).tolist()) for x in range(n)] for arcs in (demanded, either))
     most = [max(usual, float(count(x, parents[x]))) for x in range(n)]
     if any(pairs):
-        placing = _Placing(parents, pairs, rules.max_parents, count, backtracks=data.has_gaps)
+        placing = _Placing(parents, pairs, rules.max_parents, count, backtracks=not data.refines)
         found = placing.run(most)
         while found is None and (stuck := placing.stuck()):
             for x, needed in stuck.items():

@@ -115,7 +115,7 @@ def list_families(objective: Objective, cache: FamilyCache, watch: Watch, *, sla
     probable: so much is left out at most. Sets are extended only where they are listed, so that some are not scored.
     """
     criteria = [cache.criterion(objective)]
-    if cache.data.has_gaps and criteria[0].limits:
+    if criteria[0].limits and not cache.data.refines:
         criteria.append(Criterion(objective.likelihood))
     scores = FamilyScores(cache.data, criteria, engine=cache.engine, threads=watch.threads)
     lattice = AskedLattice(objective, cache, watch, scores, slack=slack, reach=slack)

@@ -128,7 +128,7 @@ class Plan:
         engine = data.engine if self.options.engine is None else self.options.engine
         if is_one_of(engine, ("cores",)) and _worth_repeating(data):
             data = data.repeated()
-        if self.order == "columns":
+        if self.order == "columns" or not data.has_rows:
             return data, ()
         found = canonical_order(data, threads=self.options.n_threads)
         alike = tuple(tuple(data.names[i] for i in group) for group in found.alike)

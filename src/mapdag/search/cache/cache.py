@@ -151,8 +151,8 @@ class FamilyCache:
 
     @property
     def counts_here(self) -> bool:
-        """Whether this machine's cores count, rows that are in memory."""
-        return self._scores.counts_here
+        """Whether this machine's cores count, what is in memory: rows, or what they are expected to hold."""
+        return self._scores.counts_here or not self.data.has_rows
 
     @property
     def device(self) -> str:
@@ -177,7 +177,7 @@ class FamilyCache:
         odds = objective.prior.log_odds(self.data.names)
         odds = odds[:1, :1].copy() if is_same(odds) else np.ascontiguousarray(np.where(rules.allowed, odds, 0.0))
         inputs = self._scores.inputs(self._scores.crew if shares and self._helped else None)
-        inherits = not (self.data.has_gaps and self.criterion(objective).limits)
+        inherits = self.data.refines or not self.criterion(objective).limits
         problem = Problem(rules, odds, self.index(objective), inputs, self.zobrist, 0, 0, inherits)
         found = problem._replace(ensure=address_of_ensure(problem, self.store))
         self._problems[objective, shares] = found

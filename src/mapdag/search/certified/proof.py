@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     Graph = tuple[int, ...]  # parents of each node, as sets
 
 _FIRST = 0.4  # of the time, for the default search
+_MANY = 300_000  # rows of which it draws a sample, which there is none of where rows are completed by expected counts
 _SHARE = 0.2  # of what all families would take: for those that are needed, if these can be found so quickly
 _FEW = 8  # nodes for which all graphs can be ranked in no time
 _EQUAL = 1e-11  # the same between sums of the same scores of families
@@ -88,7 +89,9 @@ class Proof:
         """Find a graph with the default search, in a part of the time that there is."""
         limit = self._options.time_limit
         some = self._options if limit is None else replace(self._options, time_limit=_FIRST * limit)
-        found = search_orders(self._objective, self._cache, some)
+        data = self._cache.data
+        has_sample = data.has_rows or data.n_rows <= _MANY
+        found = search_orders(self._objective, self._cache, some, effort=1.0 if has_sample else 0.0)
         self.watch.stopped = found.stopped
         self.families = found.families
         return found
@@ -168,7 +171,7 @@ class Proof:
     def _enumerate(self, graphs: Sequence[Graph], slack: float) -> None:
         objective, cache, watch = self._objective, self._cache, self.watch
         criteria = [cache.criterion(objective)]
-        if cache.data.has_gaps and criteria[0].limits:
+        if criteria[0].limits and not cache.data.refines:
             criteria.append(Criterion(objective.likelihood))
         scores = FamilyScores(cache.data, criteria, engine=cache.engine, threads=watch.threads)
         seconds = math.inf

@@ -62,8 +62,7 @@ def structural_em(
     draws : int
         Expected counts are exact, but for gaps of a row that depend on each other and may hold more than a thousand
         joint levels, or fewer where there is no room for all rows (8 million in all): there as many draws stand for
-        them, spread evenly, a power of two. ``data.drawn`` of the result says how many gaps that were. Exact and
-        certified search go through rows: they get all completions, or so many draws where these are more than 50,000.
+        them, spread evenly, a power of two. ``data.drawn`` of the result says how many gaps that were.
     starts : int, optional
         How often to start: from what PNAL learns from the rows that are complete in a family, which many gaps may lead
         astray; from the empty graph; then from gaps filled at random. Or from `start`, and then at random. The best by

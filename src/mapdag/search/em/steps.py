@@ -15,7 +15,7 @@ from mapdag.networks.em import fit_em
 from mapdag.objective import find_hyperparameters, score, usual_values
 from mapdag.objective.constraints import complete_start, make_rules
 from mapdag.scores import PNAL
-from mapdag.search.em.completed import best_completion, completions, drawn_completion, expected_rows
+from mapdag.search.em.completed import best_completion, drawn_completion, expected_rows
 from mapdag.search.em.result import EMResult, EMStep
 from mapdag.search.frame.result import known_directions
 from mapdag.search.orders.sample import draw, rows_of
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 Impute = Literal["soft", "hard"]
 
 _EM_STEPS, _EM_TOLERANCE = 10, 1e-4  # of the probabilities of each graph
-_BY_ROWS = ("exact", "certified")  # searches that go through rows themselves
 _OBSERVED = 0.5  # rows in which a configuration is expected that counts as observed, under BDs
 _CUT_SHORT = ("time_limit", "interrupted")
 _SLACK = 1e-9  # relative: what rounding may take off a score
@@ -231,8 +230,6 @@ class Run:
         if impute == "hard":
             return best_completion(network, self.data, self._threads)
         how = self.draws, self.plan.options.seed, self._threads
-        if self.plan.search in _BY_ROWS:
-            return completions(network, self.data, *how)
         recipe = self._usual.likelihood.recipe(self.data.total, self.data.n_columns)
         by_observed = recipe is not None and recipe.kind == "observed"
         return expected_rows(network, self.data, *how, least=_OBSERVED if by_observed else 0.0)
