@@ -289,6 +289,18 @@ def test_every_search_counts_what_rows_are_expected_to_hold(search):
         )
 
 
+def test_configurations_of_light_rows_are_observed():
+    rng = np.random.default_rng(3)
+    codes = rng.integers(0, 3, (40, 2))
+    codes[:, 1] = np.where(rng.random(40) < 0.9, codes[:, 0], codes[:, 1])
+    codes[0, 1] = -1
+    for weight in (1.0, 0.1, 0.01):
+        data = md.Dataset.from_codes(codes, names=["A", "B"], levels=[3, 3], weights=np.full(40, weight), gap=-1)
+        soft, hard = (md.structural_em(data, "BDs(1)", impute=impute) for impute in ("soft", "hard"))
+        assert soft.log_likelihood == pytest.approx(hard.log_likelihood, rel=0.05)
+        assert soft.observed_score < 0
+
+
 @pytest.mark.parametrize("search", ["orders", "hc"])
 @pytest.mark.parametrize("impute", ["soft", "hard"])
 def test_the_result_is_the_best_graph_on_the_way_by_what_is_known(impute, search):

@@ -232,7 +232,13 @@ class Run:
         how = self.draws, self.plan.options.seed, self._threads
         recipe = self._usual.likelihood.recipe(self.data.total, self.data.n_columns)
         by_observed = recipe is not None and recipe.kind == "observed"
-        return expected_rows(network, self.data, *how, least=_OBSERVED if by_observed else 0.0)
+        return expected_rows(network, self.data, *how, least=self._least if by_observed else 0.0)
+
+    @property
+    def _least(self) -> float:
+        """What a configuration that counts as observed is expected to have: half a row, of the lightest below 1."""
+        weights = self.data.weights
+        return _OBSERVED * (1.0 if weights is None else float(weights.min(initial=1)))
 
     def _fitted(self, dag: DAG, alpha: float, start: BayesianNetwork | None) -> EM:
         limits: dict[str, Any] = {"max_iter": _EM_STEPS, "tolerance": _EM_TOLERANCE, "threads": self._threads}
