@@ -317,8 +317,14 @@ def _deal(data: Dataset, folds: int, rng: np.random.Generator) -> NDArray[np.int
     """Deal the observations into folds: the fold of each row, or how much of it goes to each fold.
 
     A row that stands for several observations (whole weights) is split between folds; one with a fractional weight is
-    not.
+    not. Rows of one group go to the same fold.
     """
+    if data.groups is not None:
+        which, number = np.unique(data.groups, return_inverse=True)
+        if folds > len(which):
+            raise ParameterError(f"folds must not exceed the number of groups ({len(which):,}), got {folds}")
+        by_group: NDArray[np.int64] = rng.permutation(np.arange(len(which)) % folds)
+        return by_group[number.reshape(-1)]
     if data.weights is None or data.weights.dtype.kind == "f":
         if folds > data.n_rows:
             raise ParameterError(f"folds must not exceed the number of rows ({data.n_rows}), got {folds}")
@@ -338,4 +344,4 @@ def _part(data: Dataset, counts: Counts) -> Dataset:
     """Return the rows that count, each as much as it does."""
     if data.weights is None:
         return data.take(counts > 0)
-    return Dataset(data.names, data.levels, data.codes, counts, data.codings, data.has_gaps)
+    return replace(data, weights=counts)

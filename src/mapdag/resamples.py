@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -264,13 +264,28 @@ def _grow(job: _Resamples, size: int, *, threads: int | None, cluster: Any = Non
 
 
 def resample(data: Dataset, stream: np.random.SeedSequence) -> Dataset:
-    """Draw as many rows as there are, with replacement; weighted rows in proportion to their weights."""
+    """Draw as many rows as there are, with replacement; weighted rows in proportion to their weights.
+
+    Where rows are grouped, whole groups are drawn.
+    """
     rng = np.random.default_rng(stream)
+    if data.groups is not None:
+        return _resampled_groups(data, data.groups, rng)
     if data.weights is None:
         return data.take(rng.integers(0, data.n_rows, data.n_rows))
     times = rng.multinomial(math.ceil(data.total), data.weights / data.weights.sum())
     drawn = np.flatnonzero(times)
     return type(data)(data.names, data.levels, data.codes[:, drawn], times[drawn], has_gaps=data.has_gaps)
+
+
+def _resampled_groups(data: Dataset, groups: NDArray[np.int64], rng: np.random.Generator) -> Dataset:
+    """Draw groups in proportion to their weights; each is drawn with all its rows, which share one observation."""
+    weights = np.ones(data.n_rows) if data.weights is None else data.weights
+    each = np.bincount(groups, weights=weights)
+    times = rng.multinomial(max(round(data.total), 1), each / each.sum())
+    drawn = np.flatnonzero(times[groups])
+    counts = (times[groups] * weights / each[groups])[drawn]
+    return replace(data, codes=data.codes[:, drawn], weights=counts, groups=groups[drawn])
 
 
 @dataclass(frozen=True)

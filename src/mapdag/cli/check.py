@@ -9,21 +9,25 @@ from mapdag.cli.options import (  # noqa: TC001 - typer looks at them
     Data,
     Drop,
     Encoding,
+    Groups,
     Json,
     Levels,
     MaxLevels,
     MissingValue,
     Scan,
     Separator,
+    Weighting,
     Weights,
 )
 from mapdag.cli.outputs import print_json
 
 
-def check(
+def check(  # noqa: PLR0917 - typer calls it by keyword
     data: Data,
     levels: Levels = None,
     weights: Weights = None,
+    weighting: Weighting = None,
+    groups: Groups = None,
     drop: Drop = [],  # noqa: B006
     missing_value: MissingValue = [],  # noqa: B006 - typer copies it
     max_levels: MaxLevels = None,
@@ -42,6 +46,8 @@ def check(
         data,
         levels=levels,
         weights=weights,
+        weighting=weighting,  # type: ignore[arg-type]  # checked there
+        groups=groups,
         drop=drop,
         missing_values=missing_from(missing_value),
         max_levels=max_levels,

@@ -51,6 +51,13 @@ Scores: TypeAlias = Annotated[
 DEFAULT_SCORES = [DEFAULT_SCORE]
 Levels: TypeAlias = Annotated[str | None, option("--levels", "FILE", "Declared levels: JSON, name -> list of levels.")]
 Weights: TypeAlias = Annotated[str | None, option("--weights", "COLUMN", "Column that counts or weighs the rows.")]
+Weighting: TypeAlias = Annotated[
+    str | None, option("--weighting", "KIND", "What the weights are: counts (of observations), or survey (scaled).")
+]
+Groups: TypeAlias = Annotated[
+    str | None,
+    option("--groups", "COLUMN", "Column that tells which rows belong together: each group is one observation."),
+]
 Drop: TypeAlias = Annotated[list[str], option("--drop", "COLUMN", "Leave a column out; repeatable.")]
 MissingValue: TypeAlias = Annotated[
     list[str],
@@ -196,6 +203,8 @@ def table_options(  # noqa: PLR0917 - typer calls it by keyword
         ),
     ] = [],  # noqa: B006
     weights: Weights = None,
+    weighting: Weighting = None,
+    groups: Groups = None,
     max_levels: MaxLevels = None,
     lump: Lump = [],  # noqa: B006
     separator: Separator = None,
@@ -215,6 +224,8 @@ def table_options(  # noqa: PLR0917 - typer calls it by keyword
         "drop": drop,
         "discretize": ways_from(discretize),
         "weights": weights,
+        "weighting": weighting,  # type: ignore[typeddict-item]  # checked there
+        "groups": groups,
         "max_levels": max_levels,
         "lump": shares_from(lump),
         "separator": separator,

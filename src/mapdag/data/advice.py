@@ -54,6 +54,8 @@ class Fact:
     many: bool = False  # whether it has more levels than are sensible, and rows enough for most of them
     suspects: tuple[str, ...] = ()  # values that may mean "missing", and are taken for it
     not_asked: tuple[str, ...] = ()  # those that may be a level of their own
+    is_key: bool = False  # whether its values identify something, rather than being too many
+    groups: bool = False  # whether they tell which rows belong together
 
     @property
     def must_go(self) -> bool:
@@ -63,7 +65,7 @@ class Fact:
     @property
     def is_kept(self) -> bool:
         """Whether it is a variable to learn from."""
-        return not self.must_go and not self.repeats and self.kind in {"category", "numeric"}
+        return not (self.must_go or self.repeats or self.groups) and self.kind in {"category", "numeric"}
 
 
 def find_facts(columns: Sequence[Column], rows: Sequence[Column], options: ReadOptions, weights: Any) -> list[Fact]:
@@ -148,7 +150,9 @@ def _fact(column: Column, rows: Column, options: ReadOptions, *, counted: bool) 
         why = "counts the rows of an aggregated table"
     elif kind == "constant":
         why = f"every value is {listed(map(text_of, labels))}" if labels else "holds no values"
-    return Fact(column.name, kind, why, size, missing, gone, many=kind == "category" and found.many > 0)
+    is_key = found.kind == "identifier" and not found.many
+    many = kind == "category" and found.many > 0
+    return Fact(column.name, kind, why, size, missing, gone, many=many, is_key=is_key)
 
 
 def _labels(column: Column, options: ReadOptions) -> tuple[Collection[Any], tuple[str, ...]]:
@@ -178,6 +182,10 @@ def advice_for(fact: Fact, options: Mapping[str, Any]) -> str:
         return f"leave out: {fact.why or 'what is left of it cannot be used'}"
     if fact.kind == "count":
         return f"use as weights: {fact.why}"
+    if fact.kind == "weight":
+        return f"use as survey weights: {fact.why}"
+    if fact.groups:
+        return f"use as groups: {fact.why}"
     parts = [fact.why] if fact.why else []
     if fact.kind == "numeric":
         parts = [f"cut, {_way(fact.name, options)}: {fact.why}"]
@@ -274,7 +282,8 @@ def options_for(
     if suspected:
         before = wanted.get("missing_values", {})
         wanted["missing_values"] = {**(before if isinstance(before, dict) else {EVERY_COLUMN: before}), **suspected}
-    left_out = [fact.name for fact in facts if fact.must_go or fact.repeats or fact.kind in _LEFT_OUT]
+    gone_kinds = (fact for fact in facts if fact.must_go or fact.repeats or fact.kind in _LEFT_OUT)
+    left_out = [fact.name for fact in gone_kinds if fact.must_go or not fact.groups]
     kept = [fact for fact in facts if fact.is_kept]
     gone = np.any([fact.gone for fact in kept], axis=0) if kept else np.zeros(1, dtype=bool)
     if gone.any():
@@ -291,6 +300,11 @@ def options_for(
     counts = [fact.name for fact in facts if fact.kind == "count"]
     if counts:
         wanted["weights"] = counts[0]
+    for fact in facts:
+        if fact.kind == "weight":
+            wanted |= {"weights": fact.name, "weighting": "survey"}
+        elif fact.groups:
+            wanted["groups"] = fact.name
     if left_out:
         wanted["drop"] = list(dict.fromkeys([*wanted.get("drop", []), *left_out]))
     return wanted

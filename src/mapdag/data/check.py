@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mapdag.data.advice import (
+    Fact,
     advice_for,
     code_for,
     command_for,
@@ -19,6 +20,8 @@ from mapdag.data.advice import (
     options_for,
     repaired,
 )
+from mapdag.data.design_columns import with_design
+from mapdag.data.groups import doubts, effective, may_be_doubtful, read_groups
 from mapdag.data.meanings import ReadOptions, missing_option, texts_for_missing
 from mapdag.data.packed.scan import is_many, open_packed
 from mapdag.data.preparation import declared_in
@@ -26,6 +29,7 @@ from mapdag.data.problems import unknown_names
 from mapdag.data.rows import read_weights
 from mapdag.data.source import Source, check_width, names_in, open_source
 from mapdag.errors import DataError
+from mapdag.notices import unsaid
 from mapdag.tables import Column, Table, Tabular, paragraphs
 from mapdag.wording import plural, shortened
 
@@ -34,6 +38,7 @@ if TYPE_CHECKING:
 
     from mapdag.data.judgement import ColumnKind
     from mapdag.data.options import MissingValues
+    from mapdag.data.rows import Weighting, Weights
 
 _ALL_SHOWN = 100  # columns
 _WIDTH, _LABEL = 30, 20  # letters of values that are shown, and of one of them
@@ -46,7 +51,7 @@ class ColumnCheck:
     Attributes
     ----------
     name : str
-    kind : {"category", "numeric", "identifier", "count", "date", "text", "constant", "index"}
+    kind : {"category", "numeric", "identifier", "count", "date", "text", "constant", "index", "weight"}
         What it seems to be; only categories are used as they are.
     levels : int
         Distinct values; of declared levels, how many there are.
@@ -206,6 +211,8 @@ def check(
     *,
     levels: Mapping[str, Sequence[Any] | int] | str | os.PathLike[str] | None = None,
     weights: str | ArrayLike | None = None,
+    weighting: Weighting | None = None,
+    groups: str | ArrayLike | None = None,
     drop: str | Iterable[str] = (),
     missing_values: MissingValues = (),
     max_levels: int | None = None,
@@ -223,7 +230,7 @@ def check(
         Whatever `mapdag.read` takes; or several files, as `mapdag.scan` takes them: a pattern, a folder, a list of
         paths. These are packed; of more than a million rows, columns are judged by the counts of their values, and
         what several columns tell together by some of the rows.
-    levels, weights, drop, missing_values, max_levels, separator, encoding
+    levels, weights, weighting, groups, drop, missing_values, max_levels, separator, encoding
         As in `mapdag.read`; they become part of the line to paste. Declared levels are taken as they are.
     scan : bool
         Whether to pack a single file, too, as `mapdag.scan` does, instead of reading it into memory.
@@ -255,7 +262,8 @@ def check(
     """
     dropped = names_in(drop)
     declared = os.fspath(levels) if isinstance(levels, os.PathLike) else levels
-    given: dict[str, Any] = {"levels": declared, "weights": weights, "drop": dropped}
+    given: dict[str, Any] = {"levels": declared, "weights": weights, "weighting": weighting, "groups": groups}
+    given["drop"] = dropped
     given |= {"max_levels": max_levels, "separator": separator, "encoding": encoding}
     packed = open_packed([table] if scan else table, separator, encoding)
     source = open_source(table, separator, encoding) if packed is None else packed
@@ -275,7 +283,10 @@ def check(
         most=max_levels,
         first=source.names[0],
     )
-    options = replace(options, weight=_mean_weight(source, weights, options))
+    by_row = _weights(source, weights, options)
+    weighting = weighting or _weighting(by_row, source, kept, options, weights)
+    given["weighting"] = weighting
+    options = replace(options, weight=1.0 if weighting == "survey" else _mean(by_row))
     columns, rows = (
         [each.make(each.names[position], each.parts[position], options) for position in kept]
         for each in (source, source.sample or source)
@@ -283,11 +294,11 @@ def check(
     rows = rows if source.sample else columns
     facts = find_facts(columns, rows, options, weights if weights is not None else source.weights)
     facts = find_sums(rows, facts)
-    counts = next((fact.name for fact in facts if fact.kind == "count"), weights)
-    weight = _mean_weight(source, counts, options)
+    if packed is None:
+        facts = with_design(list(zip(columns, facts, strict=True)), given)
     held = replace(source, names=names, parts=columns, make=lambda _, column, __: column, header=False)
     given = {name: value for name, value in given.items() if _is_given(value)}
-    wanted = options_for(facts, rows, given, source.n_rows * weight)
+    wanted = options_for(facts, rows, given, _observations(source, facts, given, options))
     wanted, problems = repaired(held, wanted, [fact.name for fact in facts if fact.kind == "numeric"])
     path = _path_of(table)
     return Check(
@@ -324,10 +335,37 @@ def _is_given(value: Any) -> bool:
     return value is not None and (not isinstance(value, list | dict) or bool(value))
 
 
-def _mean_weight(source: Source, weights: Any, options: ReadOptions) -> float:
-    """Return how many observations a row stands for; the column of weights stays in the table."""
-    copied = replace(source, parts=list(source.parts))
+def _weights(source: Source, weights: Any, options: ReadOptions) -> Weights | None:
+    """Return the weights of the rows; the column of weights stays in the table."""
     if isinstance(weights, str) and weights not in source.names:
         raise unknown_names([weights], source.names, "weights")
-    found = read_weights(copied, weights, options)
-    return 1.0 if found is None else max(float(found.mean()), 1.0)
+    return read_weights(replace(source, parts=list(source.parts)), weights, options)
+
+
+def _mean(weights: Weights | None) -> float:
+    """Return how many observations a row stands for."""
+    return 1.0 if weights is None else max(float(weights.mean()), 1.0)
+
+
+def _weighting(
+    by_row: Weights | None, source: Source, kept: Sequence[int], options: ReadOptions, weights: Any
+) -> Weighting | None:
+    """Say what weights that were given seem to be: those of a survey, where they are hardly counts."""
+    if weights is None or by_row is None or not may_be_doubtful(by_row):
+        return None
+    others = [position for position in kept if source.names[position] != weights]
+    columns = [source.make(source.names[position], source.parts[position], options) for position in others]
+    return "survey" if doubts(by_row, weights, columns) else None
+
+
+def _observations(source: Source, facts: Sequence[Fact], given: Mapping[str, Any], options: ReadOptions) -> float:
+    """Return how many observations the rows count as, given what weighs and groups them."""
+    kinds = {fact.kind: fact.name for fact in facts}
+    weighed = kinds.get("weight", kinds.get("count", given.get("weights")))
+    by_row = _weights(source, weighed, options)
+    asked: Any = {"groups": next((fact.name for fact in facts if fact.groups), given.get("groups"))}
+    with unsaid():
+        groups = read_groups(replace(source, parts=list(source.parts)), asked, options)
+    weighting: Weighting | None = "survey" if "weight" in kinds else given.get("weighting")
+    total = effective(by_row, groups, weighting)
+    return float(source.n_rows if total is None else total.sum())

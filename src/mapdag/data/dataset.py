@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -21,7 +21,7 @@ from mapdag.data.labels import (
     is_iterable,
 )
 from mapdag.data.problems import listed, rows_text, unknown_names
-from mapdag.data.rows import Weights, check_weights, distinct_rows
+from mapdag.data.rows import Groups, Weighting, Weights, check_groups, check_weights, distinct_rows
 from mapdag.errors import DataError, ParameterError
 from mapdag.tables import Column, Table, Tabular
 from mapdag.wording import brief, free_name, plural
@@ -60,6 +60,10 @@ class Dataset(Tabular):
     has_gaps : bool
         Whether values may be missing: the code of a gap is the number of levels of its column. False again where none
         is.
+    groups : array of shape (rows,), optional
+        Which rows belong together, as numbers of groups; their weights already are what `mapdag.read` makes of that.
+    weighting : {"counts", "survey"}, optional
+        What the weights are, where that was said.
 
     Examples
     --------
@@ -80,6 +84,8 @@ class Dataset(Tabular):
     weights: Weights | None = None
     codings: Mapping[str, Coding] = field(default_factory=dict)
     has_gaps: bool = False
+    groups: Groups | None = None
+    weighting: Weighting | None = None
 
     #: Who counts it, unless the user says otherwise.
     engine: ClassVar[str] = "cores"
@@ -99,10 +105,12 @@ class Dataset(Tabular):
         cards = [len(levels[name]) for name in names]
         _check_codes(codes, names, cards, gaps=self.has_gaps)
         weights = None if self.weights is None else check_weights(self.weights, codes.shape[1])
+        groups = None if self.groups is None else check_groups(self.groups, codes.shape[1])
         if weights is not None and not weights.all():
+            groups = None if groups is None else groups[weights > 0]
             codes, weights = codes[:, weights > 0], weights[weights > 0]
         codes = codes.astype(code_dtype(cards, gaps=self.has_gaps), order="C")
-        _fill(self, names, levels, codes, weights, self.codings, self.has_gaps)
+        _fill(self, names, levels, codes, weights, self.codings, self.has_gaps, groups, self.weighting)
 
     @classmethod
     def from_codes(
@@ -176,11 +184,18 @@ class Dataset(Tabular):
         weights: Weights | None,
         codings: Mapping[str, Coding] | None = None,
         has_gaps: bool = False,
+        groups: Groups | None = None,
+        weighting: Weighting | None = None,
     ) -> Dataset:
         """Make a dataset from parts that are known to be right and that nobody else can change."""
         self = object.__new__(cls)
-        _fill(self, names, levels, codes, weights, codings or {}, has_gaps)
+        _fill(self, names, levels, codes, weights, codings or {}, has_gaps, groups, weighting)
         return self
+
+    def _changed(self, codes: Codes, **changed: Any) -> Dataset:
+        """Return a dataset with other codes, and with other parts where these are given."""
+        parts = {each.name: getattr(self, each.name) for each in fields(Dataset) if each.name != "codes"}
+        return Dataset._trusted(codes=codes, **{**parts, **changed})
 
     # What it holds ---------------------------------------------------------------------------------------------
 
@@ -218,6 +233,16 @@ class Dataset(Tabular):
         if self.weights is None:
             return self.n_rows
         return int(self.weights.sum()) if self.weights.dtype.kind == "i" else math.fsum(self.weights)
+
+    @property
+    def is_scaled(self) -> bool:
+        """Whether the weights add up to an effective number of observations: of groups, or of a survey."""
+        return self.groups is not None or self.weighting == "survey"
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups of rows; of rows where there are none."""
+        return self.n_rows if self.groups is None else len(np.unique(self.groups))
 
     @property
     def cards(self) -> NDArray[np.int64]:
@@ -271,6 +296,9 @@ class Dataset(Tabular):
         if cards.min() == cards.max():
             levels = plural(int(cards.min()), "level") + (" each" if self.n_columns > 1 else "")
         weighted = "" if self.weights is None else f", total weight {self.total:,}"
+        if self.is_scaled:
+            grouped = "" if self.groups is None else f", {plural(self.n_groups, 'group')}"
+            weighted = f"{grouped}, effective size {self.total:,.6g}"
         gaps = f", {plural(self.n_gaps, 'gap')}" if self.has_gaps else ""
         return f"Dataset({plural(self.n_rows, 'row')}, {plural(self.n_columns, 'column')}, {levels}{gaps}{weighted})"
 
@@ -281,15 +309,16 @@ class Dataset(Tabular):
             return False
         if (self.weights is None) != (other.weights is None):
             return False
-        same_weights = self.weights is None or np.array_equal(self.weights, other.weights)  # type: ignore[arg-type]
-        return same_weights and np.array_equal(self.codes, other.codes)
+        pairs = ((self.weights, other.weights), (self.groups, other.groups))
+        same = all(a is b or (a is not None and b is not None and np.array_equal(a, b)) for a, b in pairs)
+        return same and np.array_equal(self.codes, other.codes)
 
     def __hash__(self) -> int:
         return hash((self.names, self.codes.shape))
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Arrays come back writable.
-        return (Dataset._trusted, (self.names, self.levels, self.codes, self.weights, self.codings, self.has_gaps))
+        return (Dataset._trusted, tuple(getattr(self, each.name) for each in fields(Dataset)))
 
     def index(self, name: str) -> int:
         """Return the position of a column."""
@@ -374,8 +403,7 @@ class Dataset(Tabular):
         positions = {name: position for position, name in enumerate(self.names)}
         dtype = code_dtype([len(self.levels[name]) for name in chosen], gaps=self.has_gaps)
         codes: Codes = self.codes[[positions[name] for name in chosen]].astype(dtype, copy=False)
-        levels = {name: self.levels[name] for name in chosen}
-        return Dataset._trusted(chosen, levels, codes, self.weights, self.codings, self.has_gaps)
+        return self._changed(codes, names=chosen, levels={name: self.levels[name] for name in chosen})
 
     def take(self, rows: ArrayLike) -> Dataset:
         """Return some of the rows: positions (repeats allowed) or a mask.
@@ -386,8 +414,8 @@ class Dataset(Tabular):
         positions = self._places(rows)
         # Rows taken many times can add up to more than a total may be.
         weights = None if self.weights is None else check_weights(self.weights[positions], len(positions))
-        codes: Codes = np.take(self.codes, positions, axis=1)
-        return Dataset._trusted(self.names, self.levels, codes, weights, self.codings, self.has_gaps)
+        groups = None if self.groups is None else self.groups[positions]
+        return self._changed(np.take(self.codes, positions, axis=1), weights=weights, groups=groups)
 
     def with_levels(self, levels: LevelsLike) -> Dataset:
         """Return the same rows with levels declared anew: added, reordered, or dropped where never observed.
@@ -411,7 +439,7 @@ class Dataset(Tabular):
                 first = self.levels[name][self.codes[position][lost][0]]
                 raise DataError(f"column {name!r}: the level {first!r} is not declared, but in {rows_text(lost)}")
             codes[position] = np.array([code or 0 for code in recode], dtype=codes.dtype)[self.codes[position]]
-        return Dataset._trusted(self.names, merged, codes, self.weights, self.codings, self.has_gaps)
+        return self._changed(codes, levels=merged)
 
     def complete_rows(self) -> Dataset:
         """Return the rows in which no value is missing.
@@ -430,8 +458,7 @@ class Dataset(Tabular):
         ([[0, 1], [1, 0]], [1, 2])
         """
         rows, counts = distinct_rows(self.codes, self.widths, self.weights)
-        codes: Codes = np.take(self.codes, rows, axis=1)
-        return Dataset._trusted(self.names, self.levels, codes, counts, self.codings, self.has_gaps)
+        return self._changed(np.take(self.codes, rows, axis=1), weights=counts, groups=None)
 
     def repeated(self) -> Dataset:
         """Return each row as often as it counts, without weights, which must be whole numbers.
@@ -443,8 +470,9 @@ class Dataset(Tabular):
             return self
         if self.weights.dtype.kind == "f":
             raise DataError("rows whose weights are fractions cannot be repeated")
-        codes: Codes = np.repeat(self.codes, self.weights.astype(np.int64), axis=1)
-        return Dataset._trusted(self.names, self.levels, codes, None, self.codings, self.has_gaps)
+        times = self.weights.astype(np.int64)
+        groups = None if self.groups is None else np.repeat(self.groups, times)
+        return self._changed(np.repeat(self.codes, times, axis=1), weights=None, groups=groups)
 
     # Leaving mapdag --------------------------------------------------------------------------------------------
 
@@ -487,17 +515,20 @@ def _fill(
     weights: Weights | None,
     codings: Mapping[str, Coding],
     has_gaps: bool,
+    groups: Groups | None = None,
+    weighting: Weighting | None = None,
 ) -> None:
     """Set the fields, sealed."""
     if not codes.flags.c_contiguous:
         codes = np.ascontiguousarray(codes)
-    for array in (codes, weights):
+    for array in (codes, weights, groups):
         if array is not None:
             array.flags.writeable = False
     sealed = levels if isinstance(levels, Sealed) else Sealed(levels)
     found = has_gaps and any((column == len(levels[name])).any() for name, column in zip(names, codes, strict=True))
-    parts = {"names": names, "levels": sealed, "codes": codes, "weights": weights, "has_gaps": found}
-    for name, value in {**parts, "codings": kept_codings(codings, names)}.items():
+    parts: dict[str, Any] = {"names": names, "levels": sealed, "codes": codes, "weights": weights, "has_gaps": found}
+    parts |= {"groups": groups, "weighting": weighting, "codings": kept_codings(codings, names)}
+    for name, value in parts.items():
         object.__setattr__(self, name, value)
 
 

@@ -29,8 +29,10 @@ if TYPE_CHECKING:
     from mapdag.data.meanings import ReadOptions
 
 
-#: What a column can be. "count" and "constant" take more than one column, or all of its rows, to tell: see `survey`.
-ColumnKind: TypeAlias = Literal["category", "numeric", "identifier", "count", "date", "text", "constant", "index"]
+#: What a column can be. From "count" on, some take more than one column, or all of its rows, to tell.
+ColumnKind: TypeAlias = Literal[
+    "category", "numeric", "identifier", "count", "date", "text", "constant", "index", "weight"
+]
 
 #: Up to so many distinct values are levels, whatever they are: small tables of codes are nobody's mistake.
 FEW = 10
@@ -415,9 +417,28 @@ def _is_factor(column: Column, options: ReadOptions) -> bool:
 
 def _is_design(counts: Column, others: Sequence[Column]) -> bool:
     """Tell whether the rows are distinct, and fill a good part of all combinations or are ordered by their counts."""
-    codes = [np.unique(other.index, return_inverse=True)[1].reshape(-1) for other in others]
+    n_rows = len(counts.index)
+    combinations, cells = combinations_of(others)
+    if combinations < n_rows:
+        return False
+    values = counts.numbers(())
+    name = _COUNT_NAMES.fullmatch(counts.name)
+    vague = name is not None and name["vague"] is not None
+    ordered = not vague and values is not None and bool(np.all(np.diff(values[counts.index]) <= 0))
+    return ordered or n_rows >= (_WELL_FILLED if vague else _FILLED) * cells
+
+
+def is_count_name(name: Any) -> bool:
+    """Tell whether a column of numbers is called as counts are, and nothing else is."""
+    found = _COUNT_NAMES.fullmatch(name) if isinstance(name, str) else None
+    return found is not None and found["vague"] is None
+
+
+def combinations_of(columns: Sequence[Column]) -> tuple[int, int]:
+    """Return how many combinations of values rows have, and how many there could be, given what follows from what."""
+    codes = [np.unique(column.index, return_inverse=True)[1].reshape(-1) for column in columns]
     codes.sort(key=lambda code: -int(code.max()))
-    n_rows, cells = len(counts.index), 1
+    cells = 1
     chosen: list[NDArray[Any]] = []
     combinations = 1
     for code in codes:
@@ -426,13 +447,7 @@ def _is_design(counts: Column, others: Sequence[Column]) -> bool:
         if more > combinations:  # else it follows from the others, such as groups of ages from ages
             chosen.append(code)
             combinations, cells = more, math.prod(sizes)
-    if combinations < n_rows:
-        return False
-    values = counts.numbers(())
-    name = _COUNT_NAMES.fullmatch(counts.name)
-    vague = name is not None and name["vague"] is not None
-    ordered = not vague and values is not None and bool(np.all(np.diff(values[counts.index]) <= 0))
-    return ordered or n_rows >= (_WELL_FILLED if vague else _FILLED) * cells
+    return combinations, cells
 
 
 # Missing values ----------------------------------------------------------------------------------------------------

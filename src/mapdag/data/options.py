@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from mapdag.data.discretization import Discretization
     from mapdag.data.meanings import Policy
+    from mapdag.data.rows import Weighting
 
 
 from mapdag.errors import MapdagError
@@ -31,6 +32,8 @@ class ReadingOptions(TypedDict, total=False):
     levels: Mapping[str, Sequence[Any] | int] | str | os.PathLike[str] | None
     like: Any
     weights: str | ArrayLike | None
+    weighting: Weighting | None
+    groups: str | ArrayLike | None
     drop: str | Iterable[str]
     missing: Missing
     missing_values: MissingValues

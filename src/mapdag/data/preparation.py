@@ -18,13 +18,14 @@ from mapdag.data.columns import Column
 from mapdag.data.content import DAMAGED, located
 from mapdag.data.dataset import Dataset
 from mapdag.data.discretization import Discretizer, cut
+from mapdag.data.groups import effective, known_weighting, may_be_doubtful, read_groups, refuse_doubtful
 from mapdag.data.judgement import count_column, may_have_counts
 from mapdag.data.labels import MAX_LEVELS, code_dtype, declared_levels
 from mapdag.data.levels import Coded, Continuous, add_missing, cut_setting, encode, interpret
 from mapdag.data.lumping import Lumping
 from mapdag.data.meanings import ReadOptions, meanings_of, missing_policy, texts_for_missing
 from mapdag.data.problems import Problems, listed, unknown_names
-from mapdag.data.rows import Weights, emptied, find_remaining, leave_out, read_weights, recounted
+from mapdag.data.rows import Groups, Weighting, Weights, emptied, find_remaining, leave_out, read_weights, recounted
 from mapdag.data.source import chosen_columns, names_in, open_source
 from mapdag.disk import unpacked
 from mapdag.errors import DataError, MapdagWarning, ParameterError, Setting
@@ -50,14 +51,18 @@ class Prepared:
     discretizer : Discretizer
         How the continuous ones are to be cut.
     options : ReadOptions
-    weights : array, optional
+    weights, groups : array, optional
         Of the rows that remain.
+    weighting : {"counts", "survey"}, optional
+        What the weights are.
     """
 
     columns: Sequence[Coded | Continuous]
     discretizer: Discretizer
     options: ReadOptions
     weights: Weights | None
+    groups: Groups | None = None
+    weighting: Weighting | None = None
 
     def dataset(self, counting: NDArray[Any] | None = None) -> Dataset:
         """Cut the continuous columns.
@@ -67,8 +72,7 @@ class Prepared:
         counting : array of shape (rows,), optional
             How much each row counts where cuts are chosen; its weight unless given. All rows are cut there.
         """
-        names, keeps = [column.name for column in self.columns], self.options.keeps_gaps
-        return _assemble(self.coded(counting), names, self.weights, gaps=keeps)
+        return _assemble(self.coded(counting), self)
 
     def coded(self, counting: NDArray[Any] | None = None) -> list[Coded]:
         """Return the columns, those that were continuous cut; `counting` as in `dataset`."""
@@ -83,12 +87,13 @@ class Prepared:
 
 def prepare(source: Any, **asked: Unpack[ReadingOptions]) -> Prepared:
     """Read a table, but do not cut its continuous columns yet; options as in `read`."""
-    weights, like = asked.get("weights"), asked.get("like")
+    like = asked.get("like")
+    about_rows = {name: asked.get(name) for name in ("weights", "groups")}
     _check(asked)
     table = open_source(source, asked.get("separator"), asked.get("encoding"))
     dropped = names_in(asked.get("drop", ()))
     problems = Problems(dropped)
-    positions = chosen_columns(table, dropped, weights, problems)
+    positions = chosen_columns(table, dropped, about_rows, problems)
     cuts = getattr(like, "cuts", None)
     known = {name: cuts[name] for name in positions if name in cuts} if isinstance(cuts, Mapping) else {}
     discretizer = Discretizer.of(asked.get("discretize"), positions)
@@ -97,10 +102,13 @@ def prepare(source: Any, **asked: Unpack[ReadingOptions]) -> Prepared:
         cut_numbers=frozenset() if asked.get("codes") else frozenset(known),
         first=table.names[0],
     )
-    row_weights = read_weights(table, weights, options)
-    if row_weights is not None:
+    row_weights, groups = read_weights(table, asked.get("weights"), options), read_groups(table, asked, options)
+    weighting = known_weighting(asked.get("weighting"), row_weights) or table.weighting
+    if row_weights is not None and weighting != "survey":
         options = replace(options, weight=max(float(row_weights.mean()), 1.0))
     note = None
+    doubted = weighting is None and asked.get("weights") is not None and may_be_doubtful(row_weights)
+    others = [table.pop(table.names.index(name), options) for name in dropped] if doubted else []
     lumping = Lumping.of(asked.get("lump"), table.names, like)
     options = replace(options, uncut=options.uncut | lumping.shares.keys())
     columns: Iterable[Column] = (
@@ -108,9 +116,11 @@ def prepare(source: Any, **asked: Unpack[ReadingOptions]) -> Prepared:
     )
     unsure = options.codes is None and bool(options.declared)
     counted = row_weights is None and table.recount is None and may_have_counts(list(positions), table.n_rows)
-    if unsure or counted or options.drops_rows or not (row_weights is None or row_weights.all()):
+    if unsure or counted or doubted or options.drops_rows or not (row_weights is None or row_weights.all()):
         # What a column means depends on the others; in the meantime, each takes no more than its codes will.
         held = [column.narrowed() for column in columns]
+        if doubted and row_weights is not None:
+            refuse_doubtful(row_weights, asked.get("weights"), [*held, *others])
         if unsure:
             evidence = held if table.recount is None else recounted(list(held), options, Problems(), table.recount)
             options, note = find_codes(evidence, row_weights, options)
@@ -119,7 +129,7 @@ def prepare(source: Any, **asked: Unpack[ReadingOptions]) -> Prepared:
         if table.recount is not None:
             held = recounted(held, options, problems, table.recount)
         else:
-            held, row_weights = leave_out(held, row_weights, options, problems)
+            held, row_weights, groups = leave_out(held, row_weights, options, problems, groups)
         columns = emptied(held)
     if lumping:
         columns = (lumping.applied(column, options, row_weights) for column in columns)
@@ -133,7 +143,9 @@ def prepare(source: Any, **asked: Unpack[ReadingOptions]) -> Prepared:
     if table.header:
         _warn_if_header_is_data(found, table.called)
     kept = [column for column in found if column is not None]
-    return Prepared(kept, discretizer.knowing(known), options, row_weights)
+    if table.groups is None:  # else they have been scaled
+        row_weights = effective(row_weights, groups, weighting)
+    return Prepared(kept, discretizer.knowing(known), options, row_weights, groups, weighting)
 
 
 def _check(asked: ReadingOptions) -> None:
@@ -256,7 +268,8 @@ def _warn_if_header_is_data(found: Sequence[Coded | Continuous | None], source: 
         )
 
 
-def _assemble(columns: Sequence[Coded], order: Sequence[str], weights: Weights | None, *, gaps: bool) -> Dataset:
+def _assemble(columns: Sequence[Coded], table: Prepared) -> Dataset:
+    order, gaps = [column.name for column in table.columns], table.options.keeps_gaps
     by_name = {column.name: column for column in columns}
     levels = {name: by_name[name].levels for name in order}
     codings = {column.name: column.coding for column in columns}
@@ -264,7 +277,8 @@ def _assemble(columns: Sequence[Coded], order: Sequence[str], weights: Weights |
     codes = np.empty(shape, dtype=code_dtype([len(labels) for labels in levels.values()], gaps=gaps))
     for row, name in zip(codes, order, strict=True):
         row[:] = by_name.pop(name).codes
-    return Dataset._trusted(tuple(order), levels, codes, weights, codings, gaps)  # noqa: SLF001
+    about_rows = table.weights, codings, gaps, table.groups, table.weighting
+    return Dataset._trusted(tuple(order), levels, codes, *about_rows)  # noqa: SLF001
 
 
 # Labels or codes: what columns with declared levels hold -------------------------------------------------------------

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from mapdag.data.discretization import Discretization
     from mapdag.data.options import Lump, Missing, MissingValues, ReadingOptions
+    from mapdag.data.rows import Weighting
 
 
 @public()
@@ -31,6 +32,8 @@ def read(
     levels: Mapping[str, Sequence[Any] | int] | str | os.PathLike[str] | None = None,
     like: Any = None,
     weights: str | ArrayLike | None = None,
+    weighting: Weighting | None = None,
+    groups: str | ArrayLike | None = None,
     drop: str | Iterable[str] = (),
     missing: Missing = "error",
     missing_values: MissingValues = (),
@@ -65,6 +68,13 @@ def read(
     weights : str or array, optional
         How many observations each row stands for: a column (which then is no variable) or an array; less than 2**53 in
         all. Rows of weight 0 are left out before anything else, as if they were not in the table.
+    weighting : {"counts", "survey"}, optional
+        What the weights are: numbers of observations, as in an aggregated table, or the weights of a survey (sampling,
+        probability weights), which are scaled so that their sum is Kish's effective sample size. Must be said where
+        they average far above one and the table does not look aggregated (`docs/howto/clusters.md`).
+    groups : str or array, optional
+        Which rows belong together, since they repeat or share a person, a household, a site: a column (which then is no
+        variable) or an array. Each group counts as one observation, its rows sharing that. (`docs/howto/clusters.md`)
     drop : str or iterable of str
         Columns to leave out; "" for those without a name.
     missing : {"error", "drop", "level", "keep"} or mapping
@@ -128,6 +138,8 @@ def read(
         "levels": levels,
         "like": like,
         "weights": weights,
+        "weighting": weighting,
+        "groups": groups,
         "drop": names_in(drop),
         "missing": missing,
         "missing_values": missing_option(missing_values),

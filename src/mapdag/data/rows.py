@@ -8,7 +8,7 @@ from __future__ import annotations
 import numbers
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -26,6 +26,12 @@ if TYPE_CHECKING:
 
 #: Integers where all are whole.
 Weights: TypeAlias = "NDArray[np.int64] | NDArray[np.float64]"
+
+#: What weights may be: numbers of observations, or what the plan of a survey makes of its rows.
+Weighting: TypeAlias = Literal["counts", "survey"]
+
+#: Which rows belong together: the number of the group of each.
+Groups: TypeAlias = "NDArray[np.int64]"
 
 #: The sum of all weights stays below this, so that every count is exact as an integer and as a float.
 MAX_TOTAL = 2**53
@@ -89,6 +95,15 @@ def check_weights(weights: Any, n_rows: int, what: str = "weights") -> Weights:
     return array
 
 
+def check_groups(groups: Any, n_rows: int) -> Groups:
+    """Return the numbers of groups as int64."""
+    array = np.asarray(groups)
+    if array.shape != (n_rows,) or array.dtype.kind not in "iu":
+        shape = f"{array.dtype} of shape {array.shape}"
+        raise DataError(f"groups must be one whole number per row ({n_rows:,}), got {shape}")
+    return array.astype(np.int64)
+
+
 def _as_numbers(weights: Any) -> NDArray[Any]:
     """Return an array; numbers that came as Python objects (integers beyond 64 bits do) become floats."""
     if np.ma.is_masked(weights):
@@ -137,8 +152,12 @@ def find_remaining(columns: Sequence[Column], weights: Weights | None, options: 
 
 
 def leave_out(
-    columns: list[Column], weights: Weights | None, options: ReadOptions, problems: Problems
-) -> tuple[list[Column], Weights | None]:
+    columns: list[Column],
+    weights: Weights | None,
+    options: ReadOptions,
+    problems: Problems,
+    groups: Groups | None = None,
+) -> tuple[list[Column], Weights | None, Groups | None]:
     """Leave out the rows of weight 0 and, if so asked, those with missing values.
 
     A column without any value is noted as a problem and left out instead of all the rows. The list that is passed gets
@@ -151,12 +170,13 @@ def leave_out(
         problems.add(column.name, f"holds no values: all {found.n_heavy:,} rows are missing")
         columns.remove(column)
     if found.keep.all():
-        return columns, weights
+        return columns, weights, groups
     if not found.keep.any():
         problems.raise_any()
         raise _none_left(found.missing, found.n_heavy)
     rows = np.flatnonzero(found.keep)
-    return [column.kept(rows) for column in emptied(columns)], None if weights is None else weights[rows]
+    left = (None if by_row is None else by_row[rows] for by_row in (weights, groups))
+    return [column.kept(rows) for column in emptied(columns)], *left  # type: ignore[return-value]
 
 
 def recounted(columns: list[Column], options: ReadOptions, problems: Problems, recount: Recount) -> list[Column]:

@@ -49,6 +49,8 @@ class Source:
     make: Callable[[str, Any, ReadOptions], Column]  # how; what the user said about the columns may spare it work
     called: str = "the table"  # what it is called in messages
     weights: Any = None  # weights that it brings along
+    groups: Any = None  # and which of its rows belong together
+    weighting: Any = None  # and what the weights are
     recount: Recount | None = None  # counts the rows that remain, if columns hold distinct values instead of rows
     sample: Source | None = None  # some of its rows, in that case
     header: bool = False  # whether the names were the first line of a text file, so that they might be data
@@ -102,9 +104,12 @@ def check_width(source: Source, columns: int) -> None:
 
 
 def chosen_columns(
-    source: Source, dropped: Sequence[str], weights: Any = None, problems: Problems | None = None
+    source: Source,
+    dropped: Sequence[str],
+    about_rows: Mapping[str, Any] | None = None,
+    problems: Problems | None = None,
 ) -> dict[str, int]:
-    """Return the positions of the variables by name: all columns but the dropped ones and the one with the weights.
+    """Return the positions of the variables by name: all but the dropped ones and those about rows (weights, groups).
 
     Columns without a name are left out and noted, or an error if there is nowhere to note them.
     """
@@ -112,10 +117,11 @@ def chosen_columns(
     unknown = [name for name in dropped if name not in names]
     if unknown:
         raise unknown_names(unknown, source.names, "drop")
-    if isinstance(weights, str):
-        if weights not in source.names or weights in dropped:
-            raise unknown_names([weights], [name for name in source.names if name not in dropped], "weights")
-        dropped = [*dropped, weights]
+    for option, column in (about_rows or {}).items():
+        if isinstance(column, str):
+            if column not in source.names or column in dropped:
+                raise unknown_names([column], [name for name in source.names if name not in dropped], option)
+            dropped = [*dropped, column]
     left_out = set(dropped)
     kept = [position for position, name in enumerate(source.names) if name not in left_out]
     if "" in source.names and "" not in left_out:
@@ -206,7 +212,8 @@ def _from_dataset(data: Dataset) -> Source:
         labels = (*levels, None) if data.has_gaps else levels
         return Column(name, "text", codes, labels, declared=levels, coding=coding)
 
-    return Source(list(data.names), data.n_rows, list(data.codes), make, weights=data.weights)
+    about_rows: dict[str, Any] = {"weights": data.weights, "groups": data.groups, "weighting": data.weighting}
+    return Source(list(data.names), data.n_rows, list(data.codes), make, **about_rows)
 
 
 def _from_sequences(names: Iterable[Any], n_rows: int, sequences: list[Any]) -> Source:

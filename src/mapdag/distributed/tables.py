@@ -15,7 +15,7 @@ from mapdag.data.columns import from_pandas
 from mapdag.data.packed import ScannedDataset
 from mapdag.data.packed.packing import Packed
 from mapdag.data.packed.recoding import Pieces, decide
-from mapdag.data.packed.scan import find_files
+from mapdag.data.packed.scan import find_files, refuse_weights
 from mapdag.data.packed.tallies import PackedTable
 from mapdag.data.preparation import prepare
 from mapdag.data.source import Source
@@ -30,7 +30,7 @@ from mapdag.distributed.partitions import (
     sizes_of,
     summaries_of,
 )
-from mapdag.errors import ClusterError, DataError, MapdagError, ParameterError
+from mapdag.errors import ClusterError, DataError, MapdagError
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -74,8 +74,7 @@ def scan_on(cluster: Any, source: Any, options: Mapping[str, Any]) -> ScannedDat
 
 
 def _refuse(options: Mapping[str, Any], what: str) -> None:
-    if options.get("weights") is not None:
-        raise ParameterError(f"weights cannot be given for {what}: rows that carry weights are counted in memory only")
+    refuse_weights(what, **{name: options.get(name) for name in ("weights", "weighting", "groups")})
 
 
 def _current_client() -> Client:

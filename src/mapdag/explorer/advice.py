@@ -9,8 +9,8 @@ from mapdag.data import check
 from mapdag.errors import SHOWN_ITEMS, DataError, MapdagError, Setting, texts_of
 
 _LISTS = ("drop", "missing", "missing_values", "discretize", "lump")
-_TEXTS = ("weights", "separator", "encoding")
-_CHECKED = ("levels", "weights", "drop", "missing_values", "separator", "encoding")
+_TEXTS = ("weights", "weighting", "groups", "separator", "encoding")
+_CHECKED = ("levels", "weights", "weighting", "groups", "drop", "missing_values", "separator", "encoding")
 
 
 class Unreadable(DataError):  # noqa: N818 - what it is

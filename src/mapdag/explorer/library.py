@@ -135,6 +135,8 @@ def fingerprint_of(data: Dataset) -> str:
     digest.update(data.codes.tobytes())
     if data.weights is not None:
         digest.update(data.weights.tobytes())
+    if data.groups is not None:
+        digest.update(data.groups.tobytes())
     return digest.hexdigest()[:32]
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mapdag.data.groups import rows_of
 from mapdag.errors import ParameterError
 from mapdag.objective import thin_sentence
 from mapdag.plots.graphs import draw
@@ -140,6 +141,8 @@ def _matching(network: BayesianNetwork, result: Result) -> BayesianNetwork:
 
 
 def _rows(data: Dataset) -> str:
+    if data.is_scaled:
+        return rows_of(data)
     weighted = "" if data.weights is None else f" (total weight {figure_text(data.total)})"
     return f"{plural(data.n_rows, 'row')}{weighted}"
 

@@ -39,6 +39,8 @@ class StructureLearner(TakesTables):
         As in `mapdag.learn`.
     levels : mapping, optional
         Declared levels by column, where the data may lack some.
+    weighting : {"counts", "survey"}, optional
+        What the weights that `fit` takes are, as in `mapdag.read`.
     missing : {"error", "drop", "level", "keep"}
         What to do about missing values; as in `mapdag.read`. Where they are kept, and the objective is not for gaps (as
         PNAL is), the graph is learned by `mapdag.structural_em`.
@@ -89,6 +91,7 @@ class StructureLearner(TakesTables):
         objective: str | Objective | Likelihood = str(DEFAULT),
         search: str = "orders",
         levels: Mapping[str, Sequence[Any] | int] | None = None,
+        weighting: str | None = None,
         missing: str = "error",
         discretize: Any = None,
         required: Iterable[tuple[str, str]] = (),
@@ -104,6 +107,7 @@ class StructureLearner(TakesTables):
         self.objective = objective
         self.search = search
         self.levels = levels
+        self.weighting = weighting
         self.missing = missing
         self.discretize = discretize
         self.required = required
@@ -116,7 +120,7 @@ class StructureLearner(TakesTables):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: N803 - scikit-learn's names
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:  # noqa: N803 - scikit-learn's names
         """Learn the graph of the columns of X; y is ignored (`BayesianNetworkClassifier` uses it).
 
         Parameters
@@ -125,11 +129,16 @@ class StructureLearner(TakesTables):
             One row per observation.
         y : None
             Ignored.
+        sample_weight, groups : array, optional
+            One value for each row: how many observations it stands for, and which rows belong together (`weights` and
+            `groups` of `mapdag.read`).
         """
         del y
         table = self._table(X, reset=True)
-        if not isinstance(table, Dataset):
-            table = read(table, levels=self.levels, missing=self.missing, discretize=self.discretize)  # type: ignore[arg-type]
+        about_rows = {"weights": sample_weight, "groups": groups}
+        if not isinstance(table, Dataset) or any(each is not None for each in about_rows.values()):
+            reading = {name: getattr(self, name) for name in ("levels", "missing", "discretize", "weighting")}
+            table = read(table, **reading, **about_rows)
         options: dict[str, Any] = {name: getattr(self, name) for name in _PASSED_ON}
         seed = 0 if self.random_state is None else self.random_state
         how: Callable[..., Result] = learn

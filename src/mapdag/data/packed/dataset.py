@@ -107,6 +107,8 @@ class ScannedDataset(Dataset):
             "names": tuple(names),
             "levels": sealed,
             "weights": None,
+            "groups": None,
+            "weighting": None,
             "has_gaps": any(width > len(sealed[name]) for name, width in zip(names, blocks.widths, strict=True)),
             "blocks": blocks,
             "_observed": {},

@@ -58,6 +58,8 @@ def scan(
     levels: Mapping[str, Sequence[Any] | int] | str | os.PathLike[str] | None = None,
     like: Any = None,
     weights: Any = None,
+    weighting: Any = None,
+    groups: Any = None,
     drop: str | Iterable[str] = (),
     missing: Missing = "error",
     missing_values: MissingValues = (),
@@ -85,9 +87,10 @@ def scan(
         ``"data/*.parquet"`` or a folder stands for all files there (but for hidden ones), sorted by name. All must have
         the same columns, in any order, of the same types. Nobody can tell whether a LazyFrame stayed the same: it is
         packed anew each time, and forgotten with the dataset.
-    levels, like, weights, drop, missing, missing_values, discretize, codes, max_levels, lump, separator, encoding
+    levels, like, weights, weighting, groups, drop, missing, missing_values, discretize, codes, max_levels, lump, \
+    separator, encoding
         As in `read`; but for the method "hartemink" where there are more than a million rows, for columns with more
-        than 900,000 distinct values, which have to be left out, and for weights.
+        than 900,000 distinct values, which have to be left out, and for weights and groups.
     cache : path, optional
         The folder to keep packed files in. By default what the environment variable ``MAPDAG_CACHE`` says, or else
         ``~/.cache/mapdag`` (on macOS ``~/Library/Caches/mapdag``, on Windows ``%LOCALAPPDATA%\mapdag``).
@@ -118,11 +121,7 @@ def scan(
     >>> md.learn(data, search="hc").dag.n_arcs
     9
     """
-    if weights is not None:
-        raise ParameterError(
-            "weights cannot be given for a table that is scanned, whose rows count once each: read it into memory with "
-            "mapdag.read, if it fits"
-        )
+    refuse_weights("a table that is scanned", weights=weights, weighting=weighting, groups=groups)
     options = {
         "levels": levels,
         "like": like,
@@ -155,6 +154,16 @@ def scan(
                 weakref.finalize(blocks.lease, _forget, owned, blocks.folder)
             return ScannedDataset(found.names, found.levels, blocks, found.codings)
     raise DataError(f"the cache cannot be read: {damaged}; pass cache= a folder elsewhere")
+
+
+def refuse_weights(what: str, **given: Any) -> None:
+    """Refuse what makes rows count otherwise than once each, for rows that are not in memory."""
+    for option, value in given.items():
+        if value is not None:
+            raise ParameterError(
+                f"{option} cannot be given for {what}, whose rows count once each: read it into memory with "
+                "mapdag.read, if it fits"
+            )
 
 
 class Lease:

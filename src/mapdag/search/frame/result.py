@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from mapdag.data import as_dataset
+from mapdag.data.groups import rows_of
 from mapdag.graphs import meek_closure
 from mapdag.graphs.dag import check_dag
 from mapdag.graphs.drawable import Drawable
@@ -322,6 +323,7 @@ class Result(Drawable, Tabular):
                 f"{self.objective}: {self.score:.4f} = {self.log_prior:.4f} (prior) + {self.log_likelihood:.4f}",
                 f"{plural(len(self.dag.nodes), 'node')}, {plural(self.dag.n_arcs, 'arc')}{self._directions()}",
                 self._ending(),
+                *([f"learned from {rows_of(self.data)}"] if self.data.is_scaled else []),
                 *([str(self.learned)] if self.learned else []),
                 *([str(self.certificate) + self._given_values()] if self.certificate else []),
                 *([thin_sentence(self.thin, self.objective)] if self.thin else []),

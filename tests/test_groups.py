@@ -1,0 +1,196 @@
+"""Rows that belong together, and survey weights: what they count as, and who knows of it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mapdag as md
+from mapdag.data.groups import effective, renumbered
+from mapdag.errors import DataError, MapdagWarning, ParameterError
+from mapdag.resamples import resample
+
+RNG = np.random.default_rng(35)
+CHILD = md.network("child").sample(200, seed=1)
+TIMES = RNG.integers(2, 21, CHILD.n_rows)
+WHO = np.repeat(np.arange(CHILD.n_rows), TIMES)
+REPEATED = CHILD.take(WHO)
+NUMBERS = [float(weight) for weight in RNG.uniform(500, 6000, CHILD.n_rows)]
+
+
+def frame(data=REPEATED, **columns):
+    return data.to_pandas().assign(**columns)
+
+
+@pytest.fixture(scope="module")
+def grouped():
+    return md.read(frame(who=WHO), groups="who")
+
+
+def test_repeated_rows_in_groups_give_the_graph_of_one_row_of_each(grouped):
+    one, many = md.learn(CHILD, search="hc"), md.learn(grouped, search="hc")
+    assert many.dag == one.dag
+    assert many.score == pytest.approx(one.score, abs=1e-6)
+    assert grouped.total == pytest.approx(CHILD.n_rows)
+    assert "3 rows in 2 groups" not in str(one)
+    assert f"{REPEATED.n_rows:,} rows in 200 groups, which count as one observation each" in str(many)
+
+
+def test_groups_are_the_same_as_a_column_as_an_array_and_by_any_labels(grouped):
+    assert md.read(frame(), groups=WHO) == grouped
+    assert md.read(frame(who=[f"p{i}" for i in WHO]), groups="who") == grouped
+    assert md.read(grouped) == grouped
+    assert md.read(REPEATED, groups=WHO) == grouped
+    assert "who" not in grouped.names
+
+
+def test_the_order_of_rows_changes_nothing(grouped):
+    order = np.random.default_rng(1).permutation(grouped.n_rows)
+    other = md.read(frame(who=WHO).iloc[order], groups="who", levels=grouped.levels)
+    assert md.learn(other, search="hc").score == md.learn(grouped, search="hc").score
+
+
+def test_groups_of_one_row_each_change_nothing():
+    assert md.read(CHILD, groups=np.arange(CHILD.n_rows)).weights is None
+
+
+def test_rows_are_left_out_before_groups_are_counted():
+    table = {"a": ["x", None, "y", "y"], "b": ["u", "v", "u", "v"], "who": [1, 1, 2, 2]}
+    found = md.read(table, groups="who", missing="drop")
+    assert found.weights.tolist() == [1.0, 0.5, 0.5]
+    assert found.n_groups == 2
+
+
+def test_rows_without_a_group_are_groups_of_their_own_and_a_warning_says_so():
+    table = {"a": ["x", "y", "x", "y"], "who": ["p", "p", None, None]}
+    with pytest.warns(MapdagWarning, match="no value in 2 rows: each of these counts as a group of its own"):
+        assert md.read(table, groups="who").total == 3
+
+
+def test_counts_in_groups_are_shared_by_the_rows_of_each():
+    table = {"a": ["x", "y", "x"], "n": [3, 1, 7], "who": [1, 1, 2]}
+    assert md.read(table, weights="n", groups="who", drop=[]).weights.tolist() == [0.75, 0.25, 1.0]
+
+
+def test_resamples_draw_whole_groups(grouped):
+    drawn = resample(grouped, np.random.SeedSequence(1))
+    assert drawn.total == pytest.approx(CHILD.n_rows)
+    counts = np.bincount(drawn.groups, minlength=CHILD.n_rows)
+    assert set(counts - TIMES) <= {0, *-TIMES}
+    assert 0.5 < (counts > 0).mean() < 0.75
+
+
+def test_folds_keep_groups_whole(grouped):
+    found = md.cross_validate(grouped, "BIC", folds=4, search="hc")
+    assert found.rows == pytest.approx([50] * 4)
+    with pytest.raises(ParameterError, match=r"must not exceed the number of groups \(2\), got 3"):
+        md.cross_validate({"a": ["x", "y"] * 3, "b": ["u", "v"] * 3, "who": [1, 2] * 3}, "BIC", groups="who", folds=3)
+
+
+def test_survey_weights_add_up_to_kishs_effective_sample_size():
+    data = md.read(frame(CHILD, w=NUMBERS), weights="w", weighting="survey")
+    kish = sum(NUMBERS) ** 2 / sum(w * w for w in NUMBERS)
+    assert data.total == pytest.approx(kish)
+    assert "Kish's effective sample size" in str(md.learn(data, search="hc"))
+    again = md.read(data, weighting="survey")
+    assert again.total == pytest.approx(kish)
+
+
+def test_survey_weights_that_are_equal_count_each_row_once():
+    assert md.read(frame(CHILD, w=3000), weights="w", weighting="survey") == md.read(frame(CHILD))
+
+
+@pytest.mark.parametrize("numbers", [NUMBERS, [float(round(each)) for each in NUMBERS], [w / 1000 for w in NUMBERS]])
+def test_weights_that_are_hardly_counts_are_refused_with_both_ways_out(numbers):
+    table = frame(CHILD, w=numbers)
+    with pytest.raises(DataError, match=r'weighting="survey".*weighting="counts"'):
+        md.read(table, weights="w")
+    assert md.read(table, weights="w", weighting="counts").total == pytest.approx(sum(numbers))
+    assert md.check(table, weights="w").options == {"weights": "w", "weighting": "survey"}
+
+
+def test_counts_of_aggregated_tables_are_taken_as_counts():
+    full = md.network("asia").sample(5000, seed=1)
+    rows = full.aggregated()
+    assert md.read(rows.to_pandas(weights="n"), weights="n").total == 5000
+    dropped = md.read(rows.to_pandas(weights="n"), weights="n", drop=["dysp"])
+    assert dropped.total == 5000
+    assert md.read(rows.to_pandas(weights="any name"), weights="any name").total == 5000
+
+
+def test_what_is_wrong_with_groups_and_kinds_of_weights_is_said():
+    table = {"a": ["x", "y"], "b": ["u", "v"]}
+    with pytest.raises(ParameterError, match=r'weighting must be "counts" or "survey", got \'kish\''):
+        md.read(table, weights=[1, 2], weighting="kish")
+    with pytest.raises(ParameterError, match="says what weights= are, which must be given, too"):
+        md.read(table, weighting="survey")
+    with pytest.raises(DataError, match="groups must be one value per row"):
+        md.read(table, groups=[1])
+    with pytest.raises(DataError, match=r"groups: no column is called 'who'|groups.*who"):
+        md.read(table, groups="who")
+
+
+def test_sums_over_groups_are_those_of_loops():
+    groups = RNG.integers(0, 9, 40)
+    weights = RNG.uniform(1, 9, 40)
+    means = {g: weights[groups == g].mean() for g in set(groups.tolist())}
+    kish = sum(means.values()) ** 2 / sum(mean**2 for mean in means.values())
+    found = effective(weights, renumbered(groups), "survey")
+    assert found.sum() == pytest.approx(kish)
+    assert found[0] / found[1] == pytest.approx(
+        weights[0] / (groups == groups[0]).sum() / (weights[1] / (groups == groups[1]).sum())
+    )
+
+
+def test_scikit_learns_estimator_takes_groups_and_weights():
+    sklearn = pytest.importorskip("mapdag.sklearn")
+    learner = sklearn.StructureLearner(search="hc").fit(frame(), groups=WHO)
+    assert learner.dag_ == md.learn(CHILD, search="hc").dag
+    weighed = sklearn.StructureLearner(search="hc", weighting="survey").fit(frame(CHILD), sample_weight=NUMBERS)
+    assert weighed.result_.data.is_scaled
+
+
+# What check proposes -------------------------------------------------------------------------------------------------
+
+
+def options(**columns):
+    return md.check(frame(**columns)).options
+
+
+def test_check_proposes_groups_for_identifiers_that_repeat_by_name_or_by_what_follows_from_them():
+    assert options(patient_id=WHO) == {"groups": "patient_id"}
+    keys = RNG.permutation(100_000)[WHO] / 7
+    assert options(measured=keys) == {"groups": "measured"}
+    assert options(patient=WHO, name=[f"N{i}" for i in WHO]) == {"groups": "patient", "drop": ["name"]}
+    found = md.check(frame(patient=WHO))
+    assert "use as groups: an identifier that repeats: 200 groups of" in str(found)
+    assert md.read(frame(patient=WHO), **found.options).n_groups == 200
+
+
+def test_check_proposes_the_unit_of_a_panel_as_groups():
+    n, years = 40, np.arange(2001, 2011)
+    unit, year = np.repeat([f"country {i}" for i in range(n)], len(years)), np.tile(years, n)
+    columns = {name: RNG.choice(["u", "v", "w"], len(unit)) for name in "abc"}
+    found = md.check({"state": unit, "year": year, **columns}).options
+    assert found["groups"] == "state"
+
+
+def test_check_knows_the_columns_of_a_sampling_plan():
+    n = CHILD.n_rows
+    plan = {"pspwght": RNG.uniform(0.2, 4, n), "psu": RNG.integers(1, 3, n), "stratum": RNG.integers(1, 12, n)}
+    found = md.check(frame(CHILD, **plan)).options
+    assert found == {"weights": "pspwght", "weighting": "survey", "drop": ["psu", "stratum"]}
+    weight = RNG.normal(70, 10, n).round(1)
+    assert "weights" not in md.check(frame(CHILD, weight=weight, height=weight * 2 + RNG.normal(0, 9, n))).options
+
+
+def test_columns_of_independent_rows_are_no_groups():
+    n = 400
+    rows = {"zone": RNG.integers(0, 60, n), "age": RNG.integers(18, 90, n), "sex": RNG.choice(["f", "m"], n)}
+    rows |= {name: RNG.choice(["u", "v", "w"], n) for name in "abcd"}
+    assert "groups" not in md.check(rows).options
+
+
+def test_options_that_were_given_become_part_of_the_line():
+    found = md.check(frame(CHILD, w=NUMBERS, who=np.arange(CHILD.n_rows) // 2), weights="w", groups="who")
+    assert found.code == 'md.learn(df, weights="w", weighting="survey", groups="who")'
