@@ -299,5 +299,5 @@ def test_the_largest_total_is_exact():
 
 
 def test_weights_that_leave_nothing():
-    with pytest.raises(DataError, match="all of them are 0"):
+    with pytest.raises(DataError, match="all of them are zero"):
         read({"x": ["a", "b", "a"]}, weights=[0, 0, 0])

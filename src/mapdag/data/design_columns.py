@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _LEAST_GROUPS = 5
 _REPEATED = 20  # rows per group from which on groups are values like others: states, centres, schools
 _DISTINCT = 0.95  # groups for each row from which on they name the rows
+_PANEL_TIMES, _PANEL_UNITS = 100, 20  # more times than that, or fewer units, are no panel to count by units
 _PANEL_FILLED = 0.5  # rows for each unit and time, at least, where the two make a panel
 _WITHOUT = 0.1  # share of the rows that may lack a group
 _OWNED = 3  # columns that are constant in each group, at least, where only that tells the groups
@@ -165,12 +166,12 @@ def _codes(column: Column) -> NDArray[np.intp]:
     return np.unique(column.index, return_inverse=True)[1].reshape(-1)
 
 
-def _groups(column: Column, fact: Fact) -> bool:
+def _groups(column: Column, fact: Fact, most: int = _REPEATED) -> bool:
     """Tell whether the values of a column are on several rows each, but not on many."""
     rows, size = column.n_rows - fact.missing, fact.levels
     if fact.missing > _WITHOUT * column.n_rows:
         return False
-    return _LEAST_GROUPS <= size < _DISTINCT * rows and rows < _REPEATED * size
+    return _LEAST_GROUPS <= size < _DISTINCT * rows and rows < most * size
 
 
 def _group_column(known: Known) -> tuple[Column, str] | None:
@@ -196,11 +197,15 @@ def _panel_unit(known: Known) -> tuple[Column, str] | None:
         when = _codes(time)
         n_times = int(when.max()) + 1
         for column, fact in known:
-            if column is time or fact.kind in {"constant", "index", "weight"} or not _groups(column, fact):
+            if (
+                column is time
+                or fact.kind in {"constant", "index", "weight"}
+                or not _groups(column, fact, _PANEL_TIMES)
+            ):
                 continue
             units = _codes(column)
             size = int(units.max()) + 1
-            if column.n_rows < _PANEL_FILLED * size * n_times or n_times < 2:
+            if column.n_rows < _PANEL_FILLED * size * n_times or n_times < 2 or size < _PANEL_UNITS:
                 continue
             if len(distinct_rows(np.array([units, when]), [size, n_times])[0]) == column.n_rows:
                 return column, f"the unit of a panel, with {time.name!r}"

@@ -165,7 +165,7 @@ def leave_out(
     """
     found = find_remaining(columns, weights, options)
     if not found.n_heavy:
-        raise DataError("weights: all of them are 0, which leaves no rows")
+        raise DataError("weights: all of them are zero, which leaves no rows")
     for column in found.empty:
         problems.add(column.name, f"holds no values: all {found.n_heavy:,} rows are missing")
         columns.remove(column)

@@ -262,8 +262,8 @@ def learn(
     **options
         Those above; the options of one search: ``effort`` of "orders", ``restarts`` and ``perturb`` of "hc",
         ``memory`` and ``patience`` of "tabu", ``within`` and ``ranks`` of "certified"; and, where `data` is no
-        `Dataset` yet, those of `mapdag.read`: ``levels``, ``like``, ``weights``, ``drop``, ``missing``,
-        ``missing_values``, ``discretize``, ``codes``, ``max_levels``, ``separator`` and ``encoding``.
+        `Dataset` yet, those of `mapdag.read`: ``levels``, ``like``, ``weights``, ``weighting``, ``groups``, ``drop``,
+        ``missing``, ``missing_values``, ``discretize``, ``codes``, ``max_levels``, ``separator`` and ``encoding``.
 
     Returns
     -------
