@@ -349,6 +349,7 @@ TABLE = {"a": list("xyxyxyxy"), "b": list("uuvvuuvv"), "c": [1.5, 2, 3, 4, 5, 6,
         (lambda: md.Constraints(tiers=np.array("a")), "tiers must be a sequence of groups of names, in order"),
         (lambda: md.Constraints(tiers=[[["a"]], ["b"]]), "tiers must be a sequence of groups of names, got a group"),
         (lambda: md.Constraints(required=[{"a", "b"}]), "required must be pairs"),
+        (lambda: md.Constraints(forbidden={("a", "b"): False}), "forbidden must be pairs .*: pass a list of pairs"),
         (lambda: md.Constraints(forbidden=np.array("a")), "forbidden must be pairs"),
         (lambda: md.read(TABLE, missing_values=bytearray(b"x")), "missing_values must be a text or a list"),
         (

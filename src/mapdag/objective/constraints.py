@@ -83,6 +83,8 @@ def _group(tier: Any) -> tuple[str, ...]:
 def _arcs(name: str, arcs: Iterable[Sequence[str]]) -> tuple[tuple[str, str], ...]:
     if hasattr(arcs, "columns"):  # those who go through a table may meet its columns
         raise ParameterError(f"{name} must be pairs (from, to), got a {type(arcs).__name__}: pass a list of its rows")
+    if isinstance(arcs, Mapping):  # what it says of each arc would be lost
+        raise ParameterError(f"{name} must be pairs (from, to), got {brief(arcs)}: pass a list of pairs")
     given: list[Any] = list(arcs) if _many(arcs) else [arcs]
     unordered = set, frozenset
     pairs = [tuple(arc) if _many(arc) and not isinstance(arc, unordered) else (arc,) for arc in given]
