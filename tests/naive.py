@@ -87,9 +87,9 @@ def score(name, rows, child, parents, cards, alpha=1, weights=None, n_nodes=None
     if name == "AIC":
         return fit - parameters
     if name == "BIC":
-        return fit - parameters * math.log(n) / 2
+        return fit - parameters * math.log(max(n, 1)) / 2
     if name == "eBIC":
-        return fit - parameters * math.log(n) / 2 - 4 * 0.5 * len(parents) * math.log(n_nodes)
+        return fit - parameters * math.log(max(n, 1)) / 2 - 4 * 0.5 * len(parents) * math.log(n_nodes)
     if name == "fNML":
         return fit - float(sum(mpmath.log(nml_normaliser(sum(c), r)) for c in counts.values()))
     if name == "qNML":

@@ -41,7 +41,8 @@ COMPLETE = "BDeu(1)", "BDs(1)", "BDs(10)", "K2", "BDJ", "BIC", "AIC", "LogLik"
 class Case:
     """One random problem, and its answer by going through all graphs."""
 
-    def __init__(self, seed, n_nodes=3):
+    def __init__(self, seed, n_nodes=3, *, constrained=True):
+        self.seed = seed
         self.rng = rng = np.random.default_rng([31, n_nodes, seed])
         self.names = names = list("ABCD")[:n_nodes]
         self.cards = rng.integers(1, 5, n_nodes).tolist()
@@ -53,14 +54,15 @@ class Case:
         if rng.random() < 0.8:  # how often a value is missing may depend on the column
             codes[rng.random(codes.shape) < rng.random(n_nodes) * self.pick([0.3, 0.7, 1.0])] = -1
         self.has_gaps = bool((codes < 0).any())
-        self.weights = self.pick([None, None, rng.integers(1, 4, n_rows), rng.random(n_rows) + 0.5])
+        light = rng.random(n_rows) * 0.2 + 0.01  # less than one in all where rows are few
+        self.weights = self.pick([None, None, None, rng.integers(1, 4, n_rows), rng.random(n_rows) + 0.5, light])
         self.data = md.Dataset.from_codes(codes, names=names, levels=self.cards, weights=self.weights, gap=-1)
         self.rows = [[None if code < 0 else int(code) for code in row] for row in codes]
         self.likelihood = self.pick(WITH_GAPS if self.has_gaps or rng.random() < 0.2 else COMPLETE)
         self.prior = self.pick(PRIORS)
         self.m = self.pick([None, 1.5, 2, 3, 4, 6, 8])
         self.objective = "+".join([*([f"Support({self.m})"] if self.m else []), self.prior, self.likelihood])
-        self.constraints = self.draw_constraints()
+        self.constraints = self.draw_constraints() if constrained else {}
 
     def pick(self, items):
         return items[int(self.rng.integers(len(items)))]
@@ -217,6 +219,7 @@ def check(seed, n_nodes=3):
         ranked = md.best_dags(*goal, k=5, **limits)
         assert [each.score for each in ranked] == [close(value) for _, value in possible[:5]]
         check_posteriors(case, possible)
+        check_factors(case)
         if highspy:
             check_certificates(case, scored, possible)
     return True
@@ -241,6 +244,18 @@ def check_posteriors(case, possible):
         assert found.log_evidence == close(evidence)
         for arc, probability in expected.items():
             assert found[arc] == pytest.approx(probability, abs=1e-6)
+
+
+def check_factors(case):
+    """Compare the log odds of an arc with the two graphs, which obey the prior and `Support`, but no constraints."""
+    case = Case(case.seed, len(case.names), constrained=False)
+    scored = {dag.arcs: (dag, case.score(dag)) for dag, _ in GRAPHS[len(case.names)]}
+    for dag, with_arc in scored.values():
+        for arc in dag.arcs:
+            without = scored[tuple(each for each in dag.arcs if each != arc)][1]
+            if case.rng.random() < 0.1 and (with_arc > -math.inf or without > -math.inf):
+                told = md.theory.log_bayes_factor(dag, case.data, *arc, case.objective)
+                assert told == close(with_arc - without) or told == with_arc - without
 
 
 def check_certificates(case, scored, possible):
