@@ -197,3 +197,12 @@ def test_what_needs_complete_rows_says_so(what):
     data = read()
     with pytest.raises(DataError, match="needs complete rows"):
         getattr(md, what)(md.DAG(data.names), data)
+
+
+def test_indicators_say_where_values_are_missing():
+    data = md.Dataset.from_codes([[0, -1, -1, 1], [-1, 0, 0, -1], [1, 1, 1, 0]], names=["a", "b", "c", "d"], gap=-1)
+    both = data.with_indicators()
+    assert both.names == ("a", "b", "c", "d", "a is missing", "b is missing")  # c is missing with b
+    assert both.row(0) == {"a": "0", "b": None, "c": None, "d": "1", "a is missing": "no", "b is missing": "yes"}
+    assert both.select(data.names) == data
+    assert data.complete_rows().with_indicators().names == data.names

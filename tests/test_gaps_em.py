@@ -12,7 +12,8 @@ from tests.test_gaps_networks import with_holes
 import mapdag as md
 from mapdag.errors import DataError, ParameterError
 from mapdag.families import FamilyScores
-from mapdag.search.em import steps
+from mapdag.networks.posteriors import work_beyond_lists
+from mapdag.search.em import search, steps
 from mapdag.search.em.completed import expected_rows
 from naive_exact import all_dags
 
@@ -369,3 +370,36 @@ def test_a_thin_required_arc_does_not_end_the_search_at_its_start(options):
     assert math.isfinite(found.score)
     assert math.isfinite(found.observed_score)
     assert md.score(found.dag, found.data, found.objective, required=[("A", "B")]) == pytest.approx(found.score)
+
+
+def test_learn_does_the_best_with_gaps_that_is_feasible_and_says_which(monkeypatch):
+    data = with_holes(md.network("asia").sample(300, seed=1), 0.2, seed=1)
+    found, pnal, rough = md.learn(data, ["BDeu(1)", "PNAL", "fNML"])
+    assert isinstance(found, md.EMResult)
+    assert found.score == md.structural_em(data, "BDeu(1)").score
+    assert not isinstance(pnal, md.EMResult)
+    assert rough.score == md.structural_em(data, "fNML", impute="hard").score
+    assert isinstance(md.learn(data, "PNAL", em=True), md.EMResult)
+    monkeypatch.setattr(search, "SOFT_CELLS", 10)
+    assert md.learn(data, "BDeu(1)").score == md.structural_em(data, "BDeu(1)", impute="hard").score
+    monkeypatch.setattr(search, "HARD_CELLS", 10)
+    with pytest.warns(md.errors.MapdagWarning, match="learned under PNAL"):
+        found = md.learn(data, "MU(c=1)+BDeu(1)")
+    assert found.score == md.learn(data, "MU(c=1)+PNAL").score
+
+
+def test_graphs_under_which_rows_cannot_be_completed_are_left_out(monkeypatch):
+    data = with_holes(md.network("asia").sample(400, seed=1), 0.2, seed=1)
+    monkeypatch.setattr(steps, "work_beyond_lists", lambda dag, _, most: most + (dag.n_arcs > 3))
+    with pytest.warns(md.errors.MapdagWarning, match="ended early: under the next graph, which has"):
+        found = md.structural_em(data, "BIC", search="hc")
+    assert found.dag.n_arcs <= 7  # that to start from has one parent for each node
+
+
+def test_work_that_rows_need_beyond_lists_is_that_of_their_tables():
+    names = [f"v{i}" for i in range(10)]
+    dag = md.DAG(names, [(a, names[-1]) for a in names[:-1]])
+    data = md.Dataset.from_codes([[-1] * 10, [-1] * 10, [0] * 10], names=names, levels=[4] * 10, gap=-1)
+    assert work_beyond_lists(dag, data, 1 << 62) >= 2 * 4**10
+    assert work_beyond_lists(dag, data, 10) == work_beyond_lists(dag, data, 1 << 62) // 2
+    assert work_beyond_lists(md.DAG(names), data, 10) == 0

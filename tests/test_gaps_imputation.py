@@ -1,6 +1,7 @@
 """Filling gaps: the most probable levels, draws, and what the command writes."""
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import given, settings
@@ -90,6 +91,59 @@ def test_numbers_that_were_cut_are_filled_by_intervals():
     assert found.data.n_rows == 300
 
 
+@pytest.mark.parametrize("how", ["joint", "draw"])
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+def test_tables_are_filled_by_values_of_their_own_types_and_scales(make, how):
+    rng = np.random.default_rng(1)
+    age = rng.normal(50, 15, 300).round().astype(int).tolist()
+    columns = {
+        "age": age,
+        "old": [a > 50 for a in age],
+        "dose": (rng.random(300) / 7).tolist(),
+        "sex": ["f", "m"] * 150,
+    }
+    for i, values in enumerate(columns.values()):
+        values[i::9] = [None] * len(values[i::9])
+    table = make(columns)
+    ways = {"age": [40.0, 50.0, 60.0], "dose": 3}
+    net = md.structural_em(table, "BDeu(1)", discretize=ways, missing="keep").network
+    found = md.impute(net, table, how=how, draws=2 if how == "draw" else 1)
+    filled = found.fill(table, draw=len(found.draws) - 1)
+    assert list(filled.columns) == list(columns)
+    for name, values in columns.items():
+        own = [None if pd.isna(value) else value for value in filled[name].to_list()]
+        assert None not in own
+        assert all(new == old for new, old in zip(own, values, strict=True) if old is not None)
+        assert set(own) <= set(values)  # numbers, too, are some that were observed
+    assert (md.read(filled, like=net).codes == found.draws[-1].codes).all()
+    assert found.fill(table, draw=0).equals(md.impute(net, table, how=how).fill(table))
+
+
+def test_tables_that_were_not_imputed_are_refused():
+    found = md.impute(md.network("asia"), pl.DataFrame({"lung": [None, "no"], "smoke": ["yes", "no"]}))
+    with pytest.raises(ParameterError, match="2 rows, got 1"):
+        found.fill(pl.DataFrame({"lung": ["no"], "smoke": ["no"]}))
+    with pytest.raises(ParameterError, match="frame, got"):
+        found.fill({"lung": ["no"]})
+    with pytest.raises(ParameterError, match="draw must be below 1"):
+        found.fill(pl.DataFrame({"lung": [None, "no"], "smoke": ["yes", "no"]}), draw=1)
+
+
+def test_pooled_estimates_follow_rubins_rules():
+    values, within = [1.0, 1.4, 0.9, 1.3], [0.04, 0.05, 0.04, 0.05]
+    found = md.pool_estimates(values, within)
+    between = sum((value - 1.15) ** 2 for value in values) / 3
+    assert found.estimate == pytest.approx(1.15)
+    assert found.standard_error**2 == pytest.approx(0.045 + 1.25 * between)
+    assert found.degrees_of_freedom == pytest.approx(3 * (1 + 0.045 / (1.25 * between)) ** 2)
+    assert md.pool_estimates(values, within, degrees_of_freedom=20).degrees_of_freedom < 20
+    same = md.pool_estimates([2.0, 2.0], [0.01, 0.01])
+    assert same.upper == pytest.approx(2 + 1.959964 * 0.1)
+    for bad in (([1.0], [1.0]), ([1.0, 2.0], [1.0]), ([1.0, 2.0], [1.0, -1.0]), (["a", "b"], [1, 2])):
+        with pytest.raises(ParameterError):
+            md.pool_estimates(*bad)
+
+
 def test_rows_that_cannot_happen_are_named():
     net = md.network("asia")
     with pytest.raises(NetworkError, match=r"1 of 1 rows .* impossible"):
@@ -145,7 +199,11 @@ def test_the_command_learns_with_em(files, tmp_path):
         assert '"converged": true' in result.output
     result = CliRunner().invoke(app, [*arguments, "--missing", "keep", "--score", "PNAL"])
     assert result.exit_code == 0, result.output
-    refused = CliRunner().invoke(app, [*arguments, "--missing", "keep", "--score", "BIC"])
+    chosen = CliRunner().invoke(app, [*arguments, "--missing", "keep", "--score", "BIC", "--bootstrap", "2"])
+    assert chosen.exit_code == 0, chosen.output
+    assert "structural EM:" in chosen.output
+    arguments[0] = "bootstrap"
+    refused = CliRunner().invoke(app, [*arguments, "--missing", "keep", "--score", "BIC", "-R", "2"])
     assert refused.exit_code != 0
     assert in_flags(refused.exception).endswith("any objective, --em")
 

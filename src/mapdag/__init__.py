@@ -46,10 +46,12 @@ if TYPE_CHECKING:
         Explanation,
         Imputation,
         Marginals,
+        PooledEstimate,
         fit,
         fit_em,
         impute,
         kl_divergence,
+        pool_estimates,
     )
     from mapdag.objective import Hyperparameters, Score, parse, score
     from mapdag.predictions import Metrics, evaluate, metrics
@@ -121,6 +123,7 @@ __all__ = [
     "MaxParents",
     "Metrics",
     "Objective",
+    "PooledEstimate",
     "Posterior",
     "Prior",
     "Result",
@@ -159,6 +162,7 @@ __all__ = [
     "n_dags",
     "network",
     "parse",
+    "pool_estimates",
     "posterior",
     "qNML",
     "random_dag",
@@ -189,8 +193,8 @@ _HOME = {
     "mapdag.graphs": "CPDAG DAG Comparison compare hamming meek_closure n_dags random_dag shd uniform_dag",
     "mapdag.io": "from_networkx from_pgmpy from_pyagrum read_arcs read_graph read_network write_graph write_network "
     "write_table",
-    "mapdag.networks": "CPT EM BayesianNetwork Distribution Explanation Imputation Marginals fit fit_em impute "
-    "kl_divergence",
+    "mapdag.networks": "CPT EM BayesianNetwork Distribution Explanation Imputation Marginals PooledEstimate fit fit_em "
+    "impute kl_divergence pool_estimates",
     "mapdag.objective": "Hyperparameters Score parse score",
     "mapdag.predictions": "Metrics evaluate metrics",
     "mapdag.priors": "CS MU VSP LogLinear MaxParents Support U",

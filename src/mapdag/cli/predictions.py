@@ -28,7 +28,7 @@ from mapdag.wording import free_name, plural
 if TYPE_CHECKING:
     import polars as pl
 
-    from mapdag import BayesianNetwork, Dataset, Metrics
+    from mapdag import BayesianNetwork, Metrics
 
 
 def predict(
@@ -178,7 +178,7 @@ def impute(  # noqa: PLR0917 - typer calls it by keyword
     known = load_network(network)
     rows = read_rows(data, drop, separator, encoding)
     found = md.impute(known, with_gaps(rows, missing_value), how=how, draws=draws, seed=seed)  # type: ignore[arg-type]
-    tables = [_filled(rows, each, found.incomplete) for each in found.draws]
+    tables = [found.fill(rows, draw=number) for number in range(len(found.draws))]
     files = [] if out is None else numbered(out, draws)
     if out is not None:
         from mapdag.io.datasets import write_frame
@@ -193,19 +193,6 @@ def impute(  # noqa: PLR0917 - typer calls it by keyword
         typer.echo(repr(found), err=True)
     else:
         typer.echo(f"{found!r}, written to {', '.join(files)}")
-
-
-def _filled(rows: pl.DataFrame, filled: Dataset, gaps: Dataset) -> pl.DataFrame:
-    """Return the rows as they are written, but for their gaps."""
-    import polars as pl
-
-    found = rows
-    for name in gaps.gaps.missing:
-        missing = pl.Series(gaps.column(name) == len(gaps.levels[name]))
-        labels = pl.Series(filled.levels[name], dtype=pl.String).gather(pl.Series(filled.column(name)).cast(pl.UInt32))
-        whole = pl.select(pl.when(missing).then(labels).otherwise(rows[name].cast(pl.String)).alias(name))
-        found = found.with_columns(whole[name])
-    return found
 
 
 COMMANDS = (predict, impute)

@@ -80,7 +80,13 @@ def learn(
                 results = md.learn(table, objectives, progress=shown.search, **options)
             if bootstrap:
                 tell = shown.counter("resamples")
-                how = {"R": bootstrap, "em": em, "cluster": cluster, "progress": tell, **options}
+                how = {
+                    "R": bootstrap,
+                    "em": isinstance(results[0], md.EMResult),
+                    "cluster": cluster,
+                    "progress": tell,
+                    **options,
+                }
                 strengths = md.bootstrap(table, results[0].objective, **how)  # with the values that were learned
         _show(results, strengths, read_table, out=out, report=report, json=json)
 

@@ -203,6 +203,16 @@ def interval_levels(edges: Sequence[float], levels: Sequence[str]) -> list[str]:
     return list(names if are_intervals else levels[: len(names)])
 
 
+def interval_numbers(edges: Sequence[float], levels: Sequence[str]) -> NDArray[np.intp]:
+    """Return which interval each level of a column that was cut is; -1 for one that is none, such as that of gaps.
+
+    >>> interval_numbers((0.0, 40.0, 90.0), ("(40,90]", "[0,40]", "NA"))
+    array([ 1,  0, -1])
+    """
+    names = interval_levels(edges, levels)
+    return np.array([names.index(level) if level in names else -1 for level in levels], dtype=np.intp)
+
+
 def edges_of(levels: Sequence[str]) -> tuple[float, ...] | None:
     """Return the edges of the intervals that levels are the names of, or None; one for missing values may follow them.
 

@@ -450,6 +450,26 @@ class Dataset(Tabular):
         """
         return self.take(self.known.all(axis=0)) if self.has_gaps else self
 
+    def with_indicators(self) -> Dataset:
+        """Return the table with columns that say where values are missing, where what they are may be why.
+
+        For each column that has gaps, one more, such as "dose is missing", that is "no" or "yes" in every row; columns
+        that are missing in the same rows share one. Gaps stay as they are. Put after the others by tiers, indicators
+        let structural EM learn why values are missing, and correct for it as far as other columns tell them.
+
+        >>> data = Dataset.from_codes([[0, 1], [-1, 0]], names=["dose", "age"], gap=-1).with_indicators()
+        >>> data.names, data.row(1)
+        (('dose', 'age', 'dose is missing'), {'dose': None, 'age': '0', 'dose is missing': 'yes'})
+        """
+        names, levels, rows, said = list(self.names), dict(self.levels), list(self.codes), set[bytes]()
+        for name, gone in zip(self.names, ~self.known, strict=True):
+            if gone.any() and gone.tobytes() not in said:
+                said.add(gone.tobytes())
+                names.append(free_name(f"{name} is missing", names))
+                levels[names[-1]] = ("no", "yes")
+                rows.append(gone.astype(self.codes.dtype))
+        return Dataset(tuple(names), levels, np.array(rows), self.weights, self.codings, has_gaps=self.has_gaps)
+
     def aggregated(self) -> Dataset:
         """Return the distinct rows in lexicographic order of their codes, with their counts as weights.
 

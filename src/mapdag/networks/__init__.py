@@ -13,6 +13,7 @@ from mapdag.networks.em import EM, fit_em
 from mapdag.networks.estimation import fit
 from mapdag.networks.imputation import Imputation, impute
 from mapdag.networks.network import BayesianNetwork
+from mapdag.networks.pooling import PooledEstimate, pool_estimates
 from mapdag.networks.probabilities import CPT
 
 __all__ = [
@@ -23,8 +24,10 @@ __all__ = [
     "Explanation",
     "Imputation",
     "Marginals",
+    "PooledEstimate",
     "fit",
     "fit_em",
     "impute",
     "kl_divergence",
+    "pool_estimates",
 ]

@@ -96,6 +96,16 @@ def groups_of(families: Families, known: NDArray[np.bool_], *, apart: bool = Fal
         yield group
 
 
+def entries_of(families: Families, known: NDArray[np.bool_], most: int) -> int:
+    """Count the entries of all tables that rows need, one pattern after the other as in `groups_of`, up to `most`."""
+    total = 0
+    for pattern in known.T:
+        total += _group(families, np.arange(1), pattern).order.total
+        if total > most:
+            break
+    return total
+
+
 def _group(families: Families, rows: NDArray[np.intp], sure: NDArray[np.bool_]) -> Group:
     scopes = [
         [member for member in family if not sure[member]]

@@ -10,8 +10,11 @@ import numpy as np
 
 from mapdag.checks import check_whole, is_one_of
 from mapdag.data import Dataset
+from mapdag.data.codings import TEXT, interval_numbers
+from mapdag.data.filling import numbers_within, with_values
 from mapdag.data.problems import rows_text
 from mapdag.errors import NetworkError, ParameterError, Setting
+from mapdag.networks.evidence import decoded
 from mapdag.networks.inputs import readable_again, rows_as_evidence
 from mapdag.networks.network import check_network
 from mapdag.public import public
@@ -42,12 +45,16 @@ class Imputation(Tabular):
         The rows as they were.
     network : BayesianNetwork
         What they were filled by.
+    how : {"joint", "marginal", "draw"}
+    seed : int
     """
 
     data: Dataset
     draws: tuple[Dataset, ...] = field(repr=False)
     incomplete: Dataset = field(repr=False)
     network: BayesianNetwork = field(repr=False)
+    how: str = field(default="joint", repr=False)
+    seed: int = field(default=0, repr=False)
 
     @cached_property
     def probabilities(self) -> Mapping[str, Floats]:
@@ -64,6 +71,56 @@ class Imputation(Tabular):
             else:
                 found[name] = predict_proba(self.network, others, name).reshape(-1, card)
         return found
+
+    def fill(self, table: Any, *, draw: int = 0) -> Any:
+        """Return the table that was filled, with values of its own types in its gaps.
+
+        A column of numbers that was cut gets a number from the interval: the median of those that the table has there,
+        or, where gaps were filled by draws (``how="draw"``), one of them at random. All else stays as it is.
+
+        Parameters
+        ----------
+        table : pandas or polars frame
+            The same that `impute` was given.
+        draw : int
+            Which of the draws, counted from 0.
+
+        Examples
+        --------
+        >>> import mapdag as md
+        >>> import pandas as pd
+        >>> retired = ["no", "yes", "yes", "yes", "no"]
+        >>> table = pd.DataFrame({"age": [21.0, None, 62.0, 64.0, 24.0] * 9, "retired": retired * 9})
+        >>> found = md.structural_em(table, discretize={"age": [40]})
+        >>> md.impute(found.network, table).fill(table).head(2)
+            age retired
+        0  21.0      no
+        1  62.0     yes
+        """
+        if not hasattr(table, "columns"):
+            raise ParameterError(f"table must be a pandas or polars frame, got {brief(table)}")
+        if table.shape[0] != self.incomplete.n_rows:
+            rows = plural(self.incomplete.n_rows, "row")
+            raise ParameterError(f"table must be the one that was imputed, which has {rows}, got {table.shape[0]:,}")
+        draw = check_whole("draw", draw)
+        if draw >= len(self.draws):
+            raise ParameterError(f"draw must be below {len(self.draws)}, the number of draws, got {draw}")
+        filled, found = self.draws[draw], {}
+        places = {str(name): i for i, name in enumerate(table.columns)}
+        for number, name in enumerate(self.incomplete.gaps.missing):
+            gone = ~self._known(name)
+            codes, coding = filled.column(name).astype(np.intp), self.network.codings.get(name, TEXT)
+            known = np.asarray(table[table.columns[places[name]]], dtype=object)[~gone]
+            is_text = len(known) > 0 and all(isinstance(value, str) for value in known)
+            values = decoded(filled.levels[name], TEXT if is_text else coding, codes[gone]).tolist()
+            if coding.edges is not None:
+                rng = np.random.default_rng([self.seed, draw, number]) if self.how == "draw" else None
+                intervals = interval_numbers(coding.edges, filled.levels[name])[codes]
+                donors = known.astype(np.float64), intervals[~gone]
+                values = numbers_within(intervals[gone], *donors, coding.edges, rng)
+                values = list(map(str, values)) if is_text else values
+            found[places[name]] = gone, values
+        return with_values(table, found)
 
     def _known(self, name: str) -> NDArray[np.bool_]:
         known: NDArray[np.bool_] = self.incomplete.column(name) < len(self.incomplete.levels[name])
@@ -174,7 +231,7 @@ def impute(
     else:
         filled = list(fill(network, codes, draws=draws if how == "draw" else 0, seed=key, threads=threads or 0))
     every = tuple(_dataset(network, each, incomplete) for each in filled)
-    return Imputation(every[0], every, incomplete, network)
+    return Imputation(every[0], every, incomplete, network, how, key)
 
 
 def _evidence(network: BayesianNetwork, data: Any) -> tuple[Codes, Dataset]:

@@ -27,14 +27,19 @@ from mapdag.networks.completion import (
     share_of,
     weigh,
 )
-from mapdag.networks.gaps import fill
+from mapdag.networks.cpts import check_size
+from mapdag.networks.expectation import entries_of
+from mapdag.networks.factors import Families
+from mapdag.networks.gaps import codes_with_gaps, fill
+from mapdag.networks.network import BayesianNetwork
 from mapdag.tasks import available_cores, pool
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from mapdag.data import Dataset
     from mapdag.data.labels import Codes
-    from mapdag.networks.network import BayesianNetwork
+    from mapdag.graphs import DAG
 
 STATES = 1 << 23
 """Joint levels of all components of all rows that are kept, about: 64 MiB of probabilities, and their codes."""
@@ -192,6 +197,21 @@ def _enter(row: int, size: int, total: int, at: Ints, tables: Tables, part: Comp
     at[_COMPONENTS] += 1
     at[_STATES] += total
     at[_CODES] += total * size
+
+
+def work_beyond_lists(dag: DAG, data: Dataset, most: int) -> int:
+    """Count the entries of the tables by which a graph's nodes are eliminated in rows that compiled code leaves alone.
+
+    Not beyond `most`. `data` has the columns of the graph in its order. What its tables would hold does not
+    matter here.
+    """
+    check_size(dag, data.levels)
+    shapes = {node: [len(data.levels[name]) for name in (*dag.parents(node), node)] for node in dag.nodes}
+    network = BayesianNetwork._trusted(dag, data.levels, {node: np.empty(shapes[node]) for node in dag.nodes})  # noqa: SLF001
+    codes, sizes = codes_with_gaps(network, data), np.zeros((data.n_rows, 4), dtype=np.int64)
+    measure(np.ascontiguousarray(codes.T), flatten(network), 1, 1, sizes, np.zeros(1, dtype=np.int64))
+    large = codes[:, sizes[:, _LARGE] > 0]
+    return entries_of(Families(network), large < data.cards[:, None], most)
 
 
 class Described(NamedTuple):

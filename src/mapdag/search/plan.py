@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
 
 from mapdag.checks import is_one_of
-from mapdag.data import ReadingOptions, as_dataset, split_options
+from mapdag.data import ReadingOptions, as_dataset, split_options, with_gaps
 from mapdag.errors import ParameterError, Setting
 from mapdag.objective import DEFAULT, parse, parse_all, usual_values
 from mapdag.objective.constraints import Constraints, complete_start, make_rules
@@ -209,12 +209,18 @@ def _special(search: str) -> tuple[str, ...]:
 
 
 @overload
-def learn(data: Any, objective: Goal = ..., **options: Unpack[LearnOptions]) -> Result: ...
+def learn(data: Any, objective: Goal = ..., *, em: bool | None = ..., **options: Unpack[LearnOptions]) -> Result: ...
 @overload
-def learn(data: Any, objective: Sequence[Goal], **options: Unpack[LearnOptions]) -> tuple[Result, ...]: ...
+def learn(
+    data: Any, objective: Sequence[Goal], *, em: bool | None = ..., **options: Unpack[LearnOptions]
+) -> tuple[Result, ...]: ...
 @public(LearnOptions)
 def learn(
-    data: Any, objective: Goal | Sequence[Goal] = DEFAULT, **options: Unpack[LearnOptions]
+    data: Any,
+    objective: Goal | Sequence[Goal] = DEFAULT,
+    *,
+    em: bool | None = None,
+    **options: Unpack[LearnOptions],
 ) -> Result | tuple[Result, ...]:
     """Learn the DAG with the highest posterior score that a search can find.
 
@@ -226,6 +232,13 @@ def learn(
         share one cache of family scores and give a tuple of results. ``BDs(alpha="auto")``, ``BDeu(alpha="auto")``,
         ``MU(c="auto")`` and ``MU(beta="auto")`` leave a value to the data: it is learned together with the graph, and
         the objective of the result has it.
+    em : bool, optional
+        What to do about missing values that are kept (``missing="keep"``), under objectives that need complete rows,
+        as all but `NAL` and `PNAL` do: True learns by `structural_em`, False refuses them. Unless given, it is
+        `structural_em` for tables of up to 10 million cells in rows with missing values; with ``impute="hard"`` for up
+        to 40 million, and for scores that take whole counts only; beyond that, and for tables that are not in memory,
+        `PNAL` in place of the likelihood, with a warning. The type of the result (`EMResult`) and its objective say
+        which.
     search : {"orders", "hc", "tabu", "exact", "certified"}
         Search over orders of the nodes, which gives the best graphs; hill climbing, which is the fastest; tabu search;
         the best of all graphs (some twenty nodes; see `docs/search.md`); or the best graph with a bound on all others
@@ -280,9 +293,17 @@ def learn(
     (('rain', 'wet'),)
     """
     reading, searching = split_options(options)
+    if em is not None and not isinstance(em, bool):
+        raise ParameterError(f"em must be True, False or None, got {brief(em)}")
     plan = Plan.make(**searching)
     goals, several = parse_all(objective)
-    found = plan.run(as_dataset(data, **reading), goals)
+    table = as_dataset(data, **(with_gaps(data, reading) if em else reading))
+    if table.has_gaps and em is not False:
+        from mapdag.search.em.search import learn_with_gaps  # which searches by plans
+
+        found = learn_with_gaps(plan, table, goals, em=bool(em))
+    else:
+        found = plan.run(table, goals)
     return found if several else found[0]
 
 

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mapdag.data import read
 from mapdag.data.codings import TEXT
+from mapdag.data.filling import with_values
 from mapdag.data.meanings import ReadOptions, meanings_of, missing_positions
 from mapdag.data.source import open_source
 from mapdag.errors import DataError
@@ -128,7 +129,7 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, TakesTables):  # type: ign
         for i, (name, gone) in enumerate(missing_cells(named(self, table), self.network_).items()):
             if gone.any() and (name in values or self.constant_.get(name) is not None):
                 found[i] = gone, values[name][gone].tolist() if name in values else [self.constant_[name]] * gone.sum()
-        return _put(table, found)
+        return with_values(table, found)
 
 
 def _constant(table: Any) -> dict[str, Any]:
@@ -150,50 +151,3 @@ def _cell(table: Any, row: int, position: int) -> Any:
     if hasattr(table, "iloc"):
         return table.iloc[row, position]
     return table[row, position]
-
-
-def _put(table: Any, found: Mapping[int, tuple[NDArray[np.bool_], list[Any]]]) -> Any:
-    """Put values where a table has none, in the form in which it came."""
-    if not hasattr(table, "columns"):
-        out = np.array(table)
-        wide = [np.array(values).dtype for _, values in found.values()] if out.dtype.kind in "US" else []
-        out = out.astype(np.result_type(out.dtype, *wide), copy=False)  # texts may be longer than those that are there
-        for i, (gone, values) in found.items():
-            out[gone, i] = values
-        return out
-    if hasattr(table, "with_columns"):
-        return table.with_columns([_series(table[table.columns[i]], *each) for i, each in found.items()])
-    frame = table.copy()
-    for i, each in found.items():
-        frame.isetitem(i, _column(frame.iloc[:, i], *each))
-    return frame
-
-
-def _series(series: Any, gone: NDArray[np.bool_], values: list[Any]) -> Any:
-    """Put values into a polars Series, of its own type where that can hold them."""
-    import polars as pl
-
-    whole = series.to_list()
-    for row, value in zip(np.flatnonzero(gone).tolist(), values, strict=True):
-        whole[row] = value
-    try:
-        return pl.Series(series.name, whole, dtype=series.dtype)
-    except (TypeError, pl.exceptions.PolarsError):  # levels that its type does not have
-        return pl.Series(series.name, whole, strict=False)
-
-
-def _column(series: Any, gone: NDArray[np.bool_], values: list[Any]) -> Any:
-    """Put values into a pandas Series, of its own type where that can hold them."""
-    import pandas as pd
-
-    if isinstance(series.dtype, pd.CategoricalDtype):
-        new = [value for value in dict.fromkeys(values) if value not in series.cat.categories]
-        whole = series.cat.add_categories(new)
-    else:
-        whole = series.copy()
-        try:
-            values = pd.array(values, dtype=series.dtype)
-        except (TypeError, ValueError):
-            whole = series.astype(object)
-    whole.iloc[np.flatnonzero(gone)] = values
-    return whole

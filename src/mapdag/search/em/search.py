@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from mapdag.checks import check_whole, is_one_of
 from mapdag.data import ScannedDataset, as_dataset, split_options, with_gaps
-from mapdag.errors import DataError, ParameterError
+from mapdag.errors import DataError, Function, ParameterError
 from mapdag.networks import fit
+from mapdag.notices import warn
 from mapdag.objective import DEFAULT, parse
 from mapdag.public import public
+from mapdag.scores import PNAL
 from mapdag.search.em.result import EMResult, EMStep
 from mapdag.search.em.steps import Run, clock
 from mapdag.search.frame.result import Result
@@ -18,6 +20,8 @@ from mapdag.search.plan import LearnOptions, Plan
 from mapdag.wording import brief
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from typing_extensions import Unpack
 
     from mapdag.contracts import Objective
@@ -25,6 +29,8 @@ if TYPE_CHECKING:
     from mapdag.objective import Goal
 
 DRAWS, STEPS = 64, 20
+SOFT_CELLS, HARD_CELLS = 10_000_000, 40_000_000
+"""Cells of rows with gaps up to which `learn` takes structural EM, soft and hard: some minutes of one core."""
 
 
 @public(LearnOptions)
@@ -154,6 +160,43 @@ def learn_by_em(
 def learned_once(plan: Plan, table: Dataset, goal: Objective, *, em: bool) -> Objective:
     """Return an objective with the values of alpha, and of c or beta, that a table gives; itself if all are given."""
     return learn_by_em(plan, table, goal).objective if em and goal.is_auto else plan.concrete(goal, table)
+
+
+def learn_with_gaps(plan: Plan, table: Dataset, goals: Sequence[Objective], *, em: bool) -> tuple[Result, ...]:
+    """Learn from rows with gaps under each objective by the best way that is feasible, as `mapdag.learn` says.
+
+    `em`: by structural EM, however long that takes, also under objectives that take gaps as they are.
+    """
+    rows = table.gaps.rows - table.gaps.complete
+    ways = [_way(table, 0 if em else rows * table.n_columns, goal, em=em) for goal in goals]
+    plain = [goal if way == "gaps" else goal.prior + PNAL() for goal, way in zip(goals, ways, strict=True)]
+    counted = [i for i, way in enumerate(ways) if way in ("gaps", "PNAL")]
+    found: dict[int, Result] = {}
+    if counted:
+        found |= zip(counted, plan.run(table, [plain[i] for i in counted]), strict=True)
+    for i, way in enumerate(ways):
+        if way in ("soft", "hard"):
+            em_plan(engine=plan.options.engine)
+            plan.check(table.names, [goals[i]])
+            found[i] = learn_by_em(plan, table, goals[i], impute=way)
+        elif way == "PNAL":
+            warn(
+                f"{goals[i].likelihood} needs complete rows, and structural EM would take long for {rows:,} rows with "
+                "missing values, or needs them in memory: the graph was learned under PNAL, from the rows that are "
+                "complete in a family; ",
+                Function("em", "structural_em"),
+                " learns from a part of the rows, data.sample(n)",
+            )
+    return tuple(found[i] for i in range(len(goals)))
+
+
+def _way(table: Dataset, cells: int, goal: Objective, *, em: bool) -> Literal["gaps", "soft", "hard", "PNAL"]:
+    """Choose how to learn from rows with gaps, which have so many cells: a function of the table and the objective."""
+    if not em and goal.likelihood.takes_gaps:
+        return "gaps"
+    if not em and (isinstance(table, ScannedDataset) or cells > HARD_CELLS):
+        return "PNAL"
+    return "soft" if cells <= SOFT_CELLS and not goal.likelihood.whole_counts else "hard"
 
 
 def _from_complete_rows(plan: Plan, table: Dataset, goal: Objective) -> EMResult:

@@ -8,10 +8,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from mapdag import compiling
-from mapdag.errors import GraphError
+from mapdag.errors import GraphError, Setting
 from mapdag.graphs import DAG
 from mapdag.networks import fit
 from mapdag.networks.em import fit_em
+from mapdag.networks.posteriors import work_beyond_lists
+from mapdag.notices import warn
 from mapdag.objective import find_hyperparameters, score, usual_values
 from mapdag.objective.constraints import complete_start, make_rules
 from mapdag.scores import PNAL
@@ -19,6 +21,7 @@ from mapdag.search.em.completed import best_completion, drawn_completion, expect
 from mapdag.search.em.result import EMResult, EMStep
 from mapdag.search.frame.result import known_directions
 from mapdag.search.orders.sample import draw, rows_of
+from mapdag.wording import plural
 
 if TYPE_CHECKING:
     from mapdag.contracts import Objective
@@ -35,6 +38,7 @@ _EM_STEPS, _EM_TOLERANCE = 10, 1e-4  # of the probabilities of each graph
 _OBSERVED = 0.5  # rows in which a configuration is expected that counts as observed, under BDs
 _CUT_SHORT = ("time_limit", "interrupted")
 _SLACK = 1e-9  # relative: what rounding may take off a score
+_WORK = 1 << 25  # entries of tables beyond what is compiled, in all rows, that the E step of a graph may need
 _MANY, _SAMPLE = 40_000, 10_000  # rows from which on EM starts from what it finds in a sample of so many
 
 
@@ -174,6 +178,15 @@ class Run:
             return True
         if not math.isfinite(learned.score):
             return True
+        if self._is_dense(learned.dag):
+            warn(
+                "structural EM ended early: under the next graph, which has "
+                f"{plural(learned.dag.n_arcs, 'arc')}, too many missing values of a row depend on each other to be "
+                "completed exactly; limit parents (",
+                Setting("max_parents", 2),
+                "), or take a sparser objective",
+            )
+            return True
         alpha = _alpha_of(here.objective)
         there = self._judged(learned.dag, here.objective, fit(learned.dag, rows, alpha=alpha))
         if not there.known > here.known + (_SLACK * abs(here.known) if math.isfinite(here.known) else 0.0):
@@ -181,6 +194,10 @@ class Run:
         path.here, path.certificate = there, None
         path.moves += learned.trace
         return False
+
+    def _is_dense(self, dag: DAG) -> bool:
+        """Whether rows lack so many values that depend on each other that EM would take too long, or too much room."""
+        return work_beyond_lists(dag, self.data, _WORK) > _WORK
 
     def _first(self, number: int) -> DAG:
         """Return the graph to start from."""
@@ -191,14 +208,23 @@ class Run:
             if start is not None:
                 return start.reordered(self.data.names)
             try:
-                return self._learn(climbing, self.data, self.objective.prior + PNAL(), None).dag
+                return self._sparse(climbing, self.data, self.objective.prior + PNAL())
             except GraphError:  # required arcs between columns that no row has together
                 return self._plainest()
         if number == 1 and start is None:
             return self._plainest()
         alone = fit_em(DAG(self.data.names), self.data, max_iter=1).network
         drawn = drawn_completion(alone, self.data, self.plan.options.seed + number, self._threads)
-        return self._learn(climbing, drawn, self.objective, None).dag
+        return self._sparse(climbing, drawn, self.objective)
+
+    def _sparse(self, plan: Plan, rows: Dataset, objective: Objective) -> DAG:
+        """Learn a graph to start from, with one parent for each node where graphs are too dense for EM otherwise."""
+        dag = self._learn(plan, rows, objective, None).dag
+        if not self._is_dense(dag):
+            return dag
+        limits = plan.options.constraints
+        most = 1 if limits.max_parents is None else min(limits.max_parents, 1)
+        return self._learn(plan.changed(constraints=replace(limits, max_parents=most)), rows, objective, None).dag
 
     def _plainest(self) -> DAG:
         """Return the graph without arcs, but for required ones."""
