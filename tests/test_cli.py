@@ -187,6 +187,26 @@ def test_bootstrap_cv_alpha_networks(run, asia, tmp_path):
         assert run(*command)[0] == 0
 
 
+def test_posterior_is_told_saved_and_shown(run, asia, tmp_path):
+    page, kept, drawn = tmp_path / "page.html", tmp_path / "asia.posterior", tmp_path / "consensus.dot"
+    code, out, err = run("posterior", asia, "--draws", 50, "--seed", 1, "--save", kept, "--out", drawn)
+    assert (code, err) == (0, "")
+    assert "posterior exact, 50 sampled graphs" in out
+    found = md.read_posterior(kept)
+    assert md.read_graph(drawn).arcs == found.consensus(0.5).arcs
+    code, out, _ = run("posterior", asia, "--method", "chains", "--sweeps", 500, "--report", page, "--json")
+    told = json.loads(out)
+    assert told["diagnosis"]["chains"] == 4
+    assert told["advice"]
+    assert "Posterior probability of the arc" in page.read_text(encoding="utf-8")
+    code, _, err = run("posterior", asia, "--save", asia)
+    assert code == 2
+    assert "named twice" in err
+    code, out, _ = run("diagnose", "asia", asia, "--posterior", kept)
+    assert code == 0
+    assert "probability" in out
+
+
 @pytest.mark.parametrize("name", ["graph.dot", "graph.csv", "graph.txt", "graph.json"])
 def test_graphs_are_written_in_the_format_of_their_name(run, asia, tmp_path, name):
     code, _, err = run("learn", asia, "--out", tmp_path / name)

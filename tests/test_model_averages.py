@@ -180,3 +180,37 @@ def test_pictures_and_arviz(found, tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "arviz", None)
     with pytest.raises(MissingExtraError, match="pip install arviz"):
         found.to_arviz()
+
+
+def test_classifiers_average_over_graphs():
+    pytest.importorskip("sklearn")
+    from mapdag.sklearn import BayesianNetworkClassifier
+
+    table = md.network("asia").sample(300, seed=1).to_pandas()[NAMES]
+    model = BayesianNetworkClassifier(averaged=True, objective="U+BDeu(1)", structure="free", alpha=2.0)
+    model.fit(table.drop(columns="dysp"), table["dysp"])
+    found = model.predict_proba(table.drop(columns="dysp").head(2))
+    total = 0.0
+    for network, share in model.posterior_.networks():
+        row = {name: table[name][0] for name in NAMES[:-1]}
+        joint = [math.exp(network.log_probability({**row, "dysp": level})) for level in model.classes_]
+        total = total + share * np.array(joint)
+        assert network == md.fit(network.dag, model.posterior_.data, alpha=2.0)
+    assert found[0] == pytest.approx(total / total.sum())
+
+
+def test_reports_and_diagnoses_have_probabilities(found, data, tmp_path):
+    result = md.learn(data, found.objective)
+    told = md.diagnose(result, posterior=found)
+    assert all(arc.probability == found[arc.start, arc.end] for arc in told.arcs)
+    assert "probability" in str(told.to_table())
+    assert "probability" not in str(md.diagnose(result).to_table())
+    with pytest.raises(ParameterError, match="posterior must be"):
+        md.diagnose(result, posterior=3)
+    pytest.importorskip("igraph")
+    result.report(tmp_path / "page.html", posterior=found)
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "Posterior probability of the arc" in page
+    other = md.posterior(data.select(NAMES[:2]), draws=1)
+    with pytest.raises(ParameterError, match="posterior must be of the same data"):
+        result.report(tmp_path / "page.html", posterior=other)

@@ -39,6 +39,10 @@ def diagnose(
     alpha: Annotated[
         float | None, option("--alpha", "ALPHA", "For comparing BDeu and BDs where the objective has none.")
     ] = None,
+    posterior: Annotated[
+        str | None,
+        option("--posterior", "FILE", "Tell the probability of each arc: what mapdag posterior --save wrote."),
+    ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Every family and arc, not the worst 20.")] = False,
     json: Json = False,
 ) -> None:
@@ -50,7 +54,8 @@ def diagnose(
     from mapdag.tables import SHOWN
     from mapdag.theory.summary import summary
 
-    found = md.diagnose(*read_with_graph(network, read_table), score, alpha=alpha)
+    known = None if posterior is None else md.read_posterior(posterior)
+    found = md.diagnose(*read_with_graph(network, read_table), score, alpha=alpha, posterior=known)
     if json:
         print_json(_as_json(found))
     else:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # What `mapdag.io` and `mapdag.plots` write, which take longer to load; any but pictures may be gzipped.
 NETWORK_FILES = (".bif", ".json", ".xmlbif", ".bifxml", ".xml", ".net", ".xdsl", ".uai")
 GRAPH_FILES = (".json", ".dot", ".gv", ".txt", ".modelstring", ".csv")
-_OUTPUTS = ("out", "report", "html")  # options that name files to be written
+_OUTPUTS = ("out", "report", "html", "save")  # options that name files to be written
 PICTURE_FILES = (".svg", ".png", ".pdf")
 
 

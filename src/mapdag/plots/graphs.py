@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from mapdag.networks import BayesianNetwork
     from mapdag.resamples import Bootstrap
+    from mapdag.sampling import Posterior
     from mapdag.search import Result
 
 Drawn: TypeAlias = "DAG | CPDAG | Result | BayesianNetwork"
@@ -32,7 +33,7 @@ def plot(
     graph: Drawn,
     path: str | os.PathLike[str] | None = None,
     *,
-    bootstrap: Bootstrap | None = None,
+    bootstrap: Bootstrap | Posterior | None = None,
 ) -> Picture | None:
     """Draw a graph in layers, parents above their children; write the picture to a file, or return it.
 
@@ -43,7 +44,7 @@ def plot(
     path : path, optional
         SVG, PNG or PDF, by its ending. SVG is text: it can be searched, and scales without loss. Without a path, the
         picture is returned, and a notebook shows it.
-    bootstrap : Bootstrap, optional
+    bootstrap : Bootstrap or Posterior, optional
         Draw arcs as thick as they are strong.
 
     Examples
@@ -67,7 +68,7 @@ def plot(
     return None
 
 
-def to_svg(graph: Drawn, *, bootstrap: Bootstrap | None = None) -> str:
+def to_svg(graph: Drawn, *, bootstrap: Bootstrap | Posterior | None = None) -> str:
     """Draw a graph as in `plot`, and return the SVG.
 
     Examples
@@ -91,13 +92,15 @@ def for_notebook(graph: Any) -> Picture | None:
         return None
 
 
-def draw(graph: Drawn, *, bootstrap: Bootstrap | None = None, window: tuple[float, float] | None = None) -> Drawing:
+def draw(
+    graph: Drawn, *, bootstrap: Bootstrap | Posterior | None = None, window: tuple[float, float] | None = None
+) -> Drawing:
     """Lay out a graph, for whoever writes it; for a window of this width and height, if that is known."""
     structure = _structure(graph)
     return compose(structure.nodes, list(links(graph, bootstrap)), drawing_order(structure), window=window)
 
 
-def links(graph: Drawn, bootstrap: Bootstrap | None = None) -> Iterable[Link]:
+def links(graph: Drawn, bootstrap: Bootstrap | Posterior | None = None) -> Iterable[Link]:
     """List what joins the nodes, and how it is drawn."""
     structure = _structure(graph)
     reversible = set(getattr(graph, "reversible", ()))

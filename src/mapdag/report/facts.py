@@ -12,6 +12,7 @@ from mapdag.theory.factors import log_arc_odds
 if TYPE_CHECKING:
     from mapdag.counts import CountTable
     from mapdag.resamples import Bootstrap
+    from mapdag.sampling import Posterior
     from mapdag.search import Result
 
 _HALF = 0.5
@@ -60,6 +61,8 @@ class ArcFacts:
         How much the score would fall if it were removed.
     strength, direction : float or None
         Shares of resamples in which the two are adjacent and, of those, in which the arc goes this way.
+    probability, edge : float or None
+        Posterior probabilities of the arc, and that the two are adjacent.
     """
 
     start: str
@@ -68,12 +71,19 @@ class ArcFacts:
     loss: float
     strength: float | None = None
     direction: float | None = None
+    probability: float | None = None
+    edge: float | None = None
 
 
-def arcs(result: Result, bootstrap: Bootstrap | None) -> list[ArcFacts]:
+def arcs(result: Result, bootstrap: Bootstrap | None, posterior: Posterior | None = None) -> list[ArcFacts]:
     """Say what is known of the arcs of a learned graph, in their order."""
     lost, reversible = losses(result), set(result.reversible)
     found = [ArcFacts(*arc, arc in reversible, lost[arc]) for arc in result.dag.arcs]
+    if posterior is not None:
+        found = [
+            replace(arc, probability=posterior[arc.start, arc.end], edge=posterior.edge(arc.start, arc.end))
+            for arc in found
+        ]
     if bootstrap is None:
         return found
     index = {name: i for i, name in enumerate(bootstrap.nodes)}

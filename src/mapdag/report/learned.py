@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from mapdag.data import Dataset
     from mapdag.networks import BayesianNetwork
     from mapdag.resamples import Bootstrap
+    from mapdag.sampling import Posterior
     from mapdag.search import Certificate, Result
 
 
@@ -48,6 +49,7 @@ def write_result(
     path: str | os.PathLike[str],
     *,
     bootstrap: Bootstrap | None = None,
+    posterior: Posterior | None = None,
     network: BayesianNetwork | None = None,
     name: str | None = None,
     command: str | None = None,
@@ -63,6 +65,9 @@ def write_result(
     bootstrap : Bootstrap, optional
         Strengths of arcs, as `mapdag.bootstrap` finds them from the same data: arcs are drawn as thick as they are
         strong.
+    posterior : Posterior, optional
+        Probabilities of arcs, as `mapdag.posterior` finds them from the same data. Without a bootstrap, arcs are drawn
+        as thick as their nodes are probably adjacent.
     network : BayesianNetwork, optional
         The learned graph with probabilities other than those that `Result.fit` estimates, which are shown otherwise.
     name : str, optional
@@ -78,38 +83,41 @@ def write_result(
     >>> result = md.learn(md.network("asia").sample(500, seed=1))
     >>> write_result(result, getfixture("tmp_path") / "report.html")
     """
-    text = result_page(result, bootstrap=bootstrap, network=network, name=name, command=command, title=title)
-    write_page(path, text)
+    given: dict[str, Any] = {"bootstrap": bootstrap, "posterior": posterior, "network": network}
+    write_page(path, result_page(result, **given, name=name, command=command, title=title))
 
 
 def result_page(
     result: Result,
     *,
     bootstrap: Bootstrap | None = None,
+    posterior: Posterior | None = None,
     network: BayesianNetwork | None = None,
     name: str | None = None,
     command: str | None = None,
     title: str | None = None,
 ) -> str:
     """Return the page that `write_result` writes."""
+    if posterior is not None and set(posterior.nodes) != set(result.dag.nodes):
+        raise ParameterError("posterior must be of the same data: its nodes are not those of the graph")
     estimated = (_ESTIMATED if network is None else _GIVEN).format(alpha=result.fit_alpha)
     if network is None and result.data.has_gaps:
         network, estimated = result.fit(), _BY_EM.format(alpha=result.fit_alpha)
     if network is not None:
         network = _matching(network, result)
-    known, joined = families(result), arcs(result, bootstrap)
+    known, joined = families(result), arcs(result, bootstrap, posterior)
     tables = family_tables(known, network, alpha=result.fit_alpha)
     plan = make_plan(result, known, network, whole=is_whole(tables))
     moves = [replace(move, delta=round(move.delta, 4), score=round(move.score, 4)) for move in result.trace]
     sections = [
-        Section("graph", "The graph", _graph(result, bootstrap), "Graph"),
+        Section("graph", "The graph", _graph(result, bootstrap, posterior), "Graph"),
         Section("whatif", "What if", what_if(plan), "What if"),
-        Section("arcs", "Arcs", _arcs(result, joined, bootstrap), "Arcs"),
+        Section("arcs", "Arcs", _arcs(result, joined, bootstrap, posterior), "Arcs"),
         *([] if _is_given(result) else [Section("trace", "How the score rose", _trace(result), "Score trace")]),
         *_profile(result),
         Section("data", "Data and families", data_section(result.data, known), "Data"),
         *gaps_section(result),
-        how_it_was_made(command, [*_details(result, bootstrap), ("probabilities", estimated)]),
+        how_it_was_made(command, [*_details(result, bootstrap, posterior), ("probabilities", estimated)]),
     ]
     size = f"{plural(len(result.dag.nodes), 'node')}, {plural(result.dag.n_arcs, 'arc')}"
     return page(
@@ -172,7 +180,7 @@ def _certified(certificate: Certificate) -> tuple[str, str]:
     return "proved" if certificate.proved else f"gap {figure_text(certificate.gap)}", str(certificate)
 
 
-def _graph(result: Result, bootstrap: Bootstrap | None) -> Html:
+def _graph(result: Result, bootstrap: Bootstrap | None, posterior: Posterior | None) -> Html:
     if result.knowledge:
         second = View("class", "Class", "What the data and the constraints tell: edges without heads may go either way")
     else:
@@ -184,7 +192,9 @@ def _graph(result: Result, bootstrap: Bootstrap | None) -> Html:
     ]
     if bootstrap is not None:
         keys.append(("compelled weak", "thin to thick: strength from 0 to 1"))
-    drawing = draw(result, bootstrap=bootstrap, window=WINDOW)
+    elif posterior is not None:
+        keys.append(("compelled weak", "thin to thick: posterior probability of an arc either way, from 0 to 1"))
+    drawing = draw(result, bootstrap=bootstrap or posterior, window=WINDOW)
     return viewer(
         drawing,
         views=views,
@@ -193,7 +203,7 @@ def _graph(result: Result, bootstrap: Bootstrap | None) -> Html:
     )
 
 
-def _arcs(result: Result, joined: list[ArcFacts], bootstrap: Bootstrap | None) -> Content:
+def _arcs(result: Result, joined: list[ArcFacts], bootstrap: Bootstrap | None, posterior: Posterior | None) -> Content:
     if not joined:
         return tag("p", "The graph has no arcs: nothing in the data speaks for one, under this objective.")
     columns = [
@@ -207,6 +217,11 @@ def _arcs(result: Result, joined: list[ArcFacts], bootstrap: Bootstrap | None) -
             Heading("strength", "number", "Share of resamples in which the two are adjacent"),
             Heading("this way", "number", "Share of those in which the arc goes this way"),
         ]
+    if posterior is not None:
+        columns += [
+            Heading("probability", "number", "Posterior probability of the arc"),
+            Heading("either way", "number", "Posterior probability that the two are adjacent"),
+        ]
     order = sorted(range(len(joined)), key=lambda i: -joined[i].loss)
     listed = table(
         columns,
@@ -217,13 +232,22 @@ def _arcs(result: Result, joined: list[ArcFacts], bootstrap: Bootstrap | None) -
         row_data=order,
         sorted_by="score lost",
     )
-    return [tag("p", _LOSS), listed, None if bootstrap is None else _missed(result, bootstrap)]
+    others: list[Content] = [None if bootstrap is None else _missed(result, bootstrap)]
+    if posterior is not None:
+        others += [tag("p", posterior.advice) if posterior.advice else None, _probable(result, posterior)]
+    return [tag("p", _LOSS), listed, *others]
 
 
 def _arc_row(arc: ArcFacts) -> Row:
     kind = "reversible" if arc.reversible else "compelled"
     chip = tag("span", kind, class_=f"chip {kind}")
-    return [arc.start, arc.end, chip, number(arc.loss), *_shares(arc.strength, arc.direction)]
+    return [
+        arc.start,
+        arc.end,
+        chip,
+        number(arc.loss),
+        *_shares(arc.strength, arc.direction, arc.probability, arc.edge),
+    ]
 
 
 def _shares(*shares: float | None) -> list[Sortable]:
@@ -246,6 +270,27 @@ def _missed(result: Result, bootstrap: Bootstrap) -> Content:
     return [tag("h3", head), table(columns, rows, key="missed-table", caption=head)]
 
 
+def _probable(result: Result, posterior: Posterior) -> Content:
+    """List the arcs that are probable and that the graph does not have in either direction."""
+    dag = result.dag
+    found = [
+        arc
+        for arc in posterior.arcs(_PROBABLE)
+        if not dag.has_arc(arc.start, arc.end) and not dag.has_arc(arc.end, arc.start)
+    ]
+    head = (
+        f"Arcs with a posterior probability of at least {_PROBABLE:g} between nodes that are not adjacent in the graph"
+    )
+    if not found:
+        return tag("p", f"There are no {head[0].lower()}{head[1:]}.")
+    columns = [Heading("from"), Heading("to"), Heading("probability", "number"), Heading("either way", "number")]
+    rows: list[Row] = [
+        [arc.start, arc.end, *_shares(arc.probability, posterior.edge(arc.start, arc.end))] for arc in found
+    ]
+    return [tag("h3", head), table(columns, rows, key="probable-table", caption=head)]
+
+
+_PROBABLE = 0.1
 _LOSS = (
     "Score lost is how much the log posterior falls when the arc is taken out and all else stays: the larger, the more "
     "the data insist on it. Click a row to see the arc in the graph."
@@ -289,7 +334,7 @@ _BY_EM = "estimated by EM, with an imaginary sample size of {alpha:g}"
 _GIVEN = "those of a network that was given"
 
 
-def _details(result: Result, bootstrap: Bootstrap | None) -> list[tuple[str, Content]]:
+def _details(result: Result, bootstrap: Bootstrap | None, posterior: Posterior | None) -> list[tuple[str, Content]]:
     data = result.data
     details: list[tuple[str, Content]] = [
         ("objective", tag("code", str(result.objective))),
@@ -305,6 +350,8 @@ def _details(result: Result, bootstrap: Bootstrap | None) -> list[tuple[str, Con
         details.append(
             ("bootstrap", f"{plural(bootstrap.replicates, 'resample')}, threshold {bootstrap.threshold:.3f}")
         )
+    if posterior is not None:
+        details.append(("posterior", f"{posterior.method}, {plural(posterior.drawn.scores.size, 'sampled graph')}"))
     return details
 
 

@@ -116,6 +116,11 @@ class Posterior(ModelAverages, Tabular):
     stopped : {"converged", "max_iter", "time_limit", "interrupted"}
         Why sampling ended; "max_iter" where `sweeps` did not suffice for the error that was asked for.
     seconds : float
+    data : Dataset or None
+        The rows that it was computed from; None where it was read from a file without them.
+    alpha : float or None
+        Imaginary sample size with which the probabilities of the sampled graphs are estimated, instead of the
+        pseudo-counts of the score.
     """
 
     nodes: tuple[str, ...] = field(repr=False)
@@ -129,6 +134,7 @@ class Posterior(ModelAverages, Tabular):
     stopped: str
     seconds: float
     data: Dataset | None = field(repr=False)
+    alpha: float | None = field(default=None, repr=False)
 
     def __getitem__(self, arc: tuple[str, str]) -> float:
         """Probability of an arc, given as a pair of names."""

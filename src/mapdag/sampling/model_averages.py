@@ -20,6 +20,7 @@ from mapdag.networks.likelihood import log_by_row
 from mapdag.networks.propagation import first_best
 from mapdag.sampling.causal_effects import EffectPosterior, draw_effects
 from mapdag.sampling.dirichlet_networks import DirichletNetworks
+from mapdag.scores import BDeu
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -61,7 +62,8 @@ class ModelAverages:
             raise ParameterError(
                 "this posterior was read from a file, which has no rows: pass them to mapdag.read_posterior(path, data)"
             )
-        return DirichletNetworks(found.data, found.objective.likelihood)
+        likelihood = found.objective.likelihood if found.alpha is None else BDeu(found.alpha)
+        return DirichletNetworks(found.data, likelihood)
 
     def _spread(self, graphs: int) -> list[tuple[DAG, int]]:
         """Return graphs that are evenly spread over the sampled ones, and how often each occurs."""

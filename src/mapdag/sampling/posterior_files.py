@@ -57,6 +57,7 @@ def write_posterior(found: Posterior, path: str | os.PathLike[str]) -> None:
         "log_evidence": None if math.isnan(found.log_evidence) else found.log_evidence,
         "stopped": found.stopped,
         "seconds": found.seconds,
+        "alpha": found.alpha,
         "convergence": None,
     }
     arrays: dict[str, Any] = {"probabilities": found.probabilities, **found.drawn._asdict()}
@@ -163,4 +164,5 @@ def _from_parts(header: dict[str, Any], arrays: dict[str, Any]) -> Posterior:
         header["stopped"],
         header["seconds"],
         None,
+        header["alpha"],
     )

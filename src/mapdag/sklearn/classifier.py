@@ -29,6 +29,7 @@ from mapdag.networks.estimation import count_cells
 from mapdag.networks.inputs import cell_numbers
 from mapdag.notices import unsaid
 from mapdag.objective import DEFAULT
+from mapdag.sampling import posterior
 from mapdag.search import learn
 from mapdag.sklearn.tables import Survey, TakesTables, as_evidence, checked_table, named
 from mapdag.wording import brief
@@ -42,12 +43,13 @@ if TYPE_CHECKING:
     from mapdag.contracts import Likelihood, Objective
     from mapdag.graphs import DAG
     from mapdag.networks import BayesianNetwork
+    from mapdag.sampling import Posterior
     from mapdag.search import Result
 
     Floats = NDArray[np.float64]
 
 
-_PASSED_ON = ("search", "forbidden", "tiers", "max_parents", "time_limit")
+_PASSED_ON = ("forbidden", "tiers", "max_parents", "time_limit")
 _STRUCTURES = ("free", "augmented", "naive")
 _ALPHAS = (1.0, 3.0, 10.0, 30.0, 100.0)
 
@@ -87,6 +89,9 @@ class BayesianNetworkClassifier(ClassifierMixin, TakesTables):  # type: ignore[m
         Keep only the Markov blanket of the target in `network_`: nothing else matters in rows without gaps.
     alpha : float, optional
         Imaginary sample size of the parameters; chosen among 1, 3, 10, 30 and 100 in the same way unless given.
+    averaged : bool
+        Predict by all graphs, weighed by their posterior probability (`mapdag.posterior`), instead of the best one. The
+        structure and alpha are chosen by the best graph.
     random_state : int
         Seed of whatever is random.
     n_jobs : int, optional
@@ -102,6 +107,8 @@ class BayesianNetworkClassifier(ClassifierMixin, TakesTables):  # type: ignore[m
         The graph that was learned, before pruning.
     result_ : Result
         All there is to know of the search.
+    posterior_ : Posterior
+        With `averaged`: what predicts instead of `network_`.
     structure_, alpha_ : str, float
         What was chosen, or given.
     target_ : str
@@ -142,6 +149,7 @@ class BayesianNetworkClassifier(ClassifierMixin, TakesTables):  # type: ignore[m
         target: str | None = None,
         prune: bool = False,
         alpha: float | None = None,
+        averaged: bool = False,
         random_state: int = 0,
         n_jobs: int | None = None,
     ) -> None:
@@ -158,6 +166,7 @@ class BayesianNetworkClassifier(ClassifierMixin, TakesTables):  # type: ignore[m
         self.target = target
         self.prune = prune
         self.alpha = alpha
+        self.averaged = averaged
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -196,12 +205,17 @@ class BayesianNetworkClassifier(ClassifierMixin, TakesTables):  # type: ignore[m
         self.result_: Result = results[self.structure_]
         self.dag_: DAG = self.result_.dag
         self.network_: BayesianNetwork = fit(self._pruned(self.dag_), data, alpha=self.alpha_)
+        if self.averaged:
+            self.posterior_: Posterior = self._sampled(data)
         return self
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
         """Return the probabilities of the classes in every row, in the order of `classes_`."""
         check_is_fitted(self)
         table = checked_table(self, X, reset=False, gaps=True)
+        if self.averaged:
+            one = self.posterior_.networks(1)[0].network
+            return self.posterior_.predict_proba(as_evidence(named(self, table), one, self.target_), self.target_)
         evidence = as_evidence(named(self, table), self.network_, self.target_)
         return self.network_.predict_proba(evidence, self.target_)
 
@@ -280,16 +294,27 @@ class BayesianNetworkClassifier(ClassifierMixin, TakesTables):  # type: ignore[m
 
     def _learned(self, data: Dataset, structure: str) -> Result:
         """Learn the best graph of a structure."""
+        options = self._options(data, structure)
+        # Arcs that nobody asked for are nothing to warn of.
+        with unsaid() if self.structure == "auto" and structure != "free" else nullcontext():
+            return learn(data, self.objective, search=self.search, **options)
+
+    def _options(self, data: Dataset, structure: str) -> dict[str, Any]:
+        """Return the constraints of a structure, and limits."""
         options: dict[str, Any] = {name: getattr(self, name) for name in _PASSED_ON}
-        required = list(self.required)
+        options["required"] = list(self.required)
         if structure != "free":
-            required += [(self.target_, name) for name in data.names if name != self.target_]
+            options["required"] += [(self.target_, name) for name in data.names if name != self.target_]
         if structure == "naive":
             options["max_parents"] = 1
         seed = 0 if self.random_state is None else self.random_state
-        # Arcs that nobody asked for are nothing to warn of.
-        with unsaid() if self.structure == "auto" and structure != "free" else nullcontext():
-            return learn(data, self.objective, required=required, seed=seed, threads=self.n_jobs, **options)
+        return {**options, "seed": seed, "threads": self.n_jobs}
+
+    def _sampled(self, data: Dataset) -> Posterior:
+        """Return the posterior over graphs of the structure that was chosen."""
+        with unsaid():  # what there is to say of the objective was said of the best graph
+            found = posterior(data, self.result_.objective, **self._options(data, self.structure_))
+        return replace(found, alpha=self.alpha_)
 
     def _pruned(self, dag: DAG) -> DAG:
         """Return the part of the graph that matters for the target, if that is wanted."""

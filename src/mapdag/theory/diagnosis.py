@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -143,6 +143,7 @@ def diagnose(
     objective: str | Objective | Likelihood | None = None,
     *,
     alpha: float | None = None,
+    posterior: Any = None,
     **reading: Unpack[ReadingOptions],
 ) -> Diagnosis:
     """Say what sparse data do to the families and arcs of a graph.
@@ -160,6 +161,9 @@ def diagnose(
         under constraints that require it.
     alpha : float, optional
         For comparing BDeu and BDs where the objective has none; 1 unless given. Otherwise the objective's own.
+    posterior : Posterior, optional
+        Of the same data, from `mapdag.posterior`: tells the probability of each arc over all graphs, while log odds are
+        about this graph with and without the arc.
     **reading
         How to read the table, as in `mapdag.read`. Where there are gaps, each family is judged by the rows that have
         all its members, and each arc by the rows that have all members of the family with the arc; but the log odds
@@ -197,6 +201,8 @@ def diagnose(
     log_mu = float(MU(_beta_of_one(len(dag.nodes))).log_odds(dag.nodes)[0, 0]) if log_prior else 0.0
     by_score = table.has_gaps and objective.likelihood.takes_gaps
     known = log_arc_odds(dag, table, U() + objective.likelihood) if by_score else {}
+    if posterior is not None and set(getattr(posterior, "nodes", ())) != set(dag.nodes):
+        raise ParameterError("posterior must be one of mapdag.posterior, of the nodes of the graph")
     families, arcs = [], []
     for node in dag.nodes:
         parents = dag.parents(node)
@@ -211,7 +217,8 @@ def diagnose(
             others = [table.index(p) for p in parents if p != parent]
             odds = support(table.index(node), [*others, table.index(parent)], others) or log_prior[parent, node]
             factor = known.get((parent, node), log_factor(objective.likelihood, *tables))
-            arcs.append(_arc((parent, node), tables, objective.likelihood, factor, used, odds, log_mu))
+            arc = _arc((parent, node), tables, objective.likelihood, factor, used, odds, log_mu)
+            arcs.append(arc if posterior is None else replace(arc, probability=posterior[parent, node]))
     arcs.sort(key=lambda arc: arc.log_odds)
     return Diagnosis(objective, used, len(dag.nodes), table.total, tuple(families), tuple(arcs), table.gaps)
 

@@ -72,6 +72,8 @@ class ArcSupport:
         without an alpha.
     beta_needed : float
         The smallest beta for which MU with this likelihood supports the arc.
+    probability : float or None
+        Its posterior probability over all graphs, where a posterior was given.
     """
 
     start: str
@@ -83,6 +85,7 @@ class ArcSupport:
     log_mu: float
     alpha_range: tuple[float, float]
     beta_needed: float
+    probability: float | None = None
 
     @property
     def supported_by(self) -> tuple[str, ...]:
@@ -146,6 +149,9 @@ def arc_table(arcs: Sequence[ArcSupport], most: int | None) -> Table:
         Column("alpha_to", ranges[:, 1], ".3g", right=True, head="to"),
         Column("lost_by", [arc.lost_by for arc in shown], ", ".join, head="dropped by"),
     ]
+    if any(arc.probability is not None for arc in shown):
+        shares = np.array([arc.probability for arc in shown], dtype=np.float64)
+        columns.append(Column("probability", shares, ".3f", right=True))
     return Table(columns, title="Arcs, the weakest first", left=len(arcs) - len(shown))
 
 
