@@ -39,6 +39,7 @@ LONG = (
     "learned_alpha",
     "benchpress",
     "density",
+    "posterior",
 )
 KNOWN = (*SCRIPTS, *LONG)
 
