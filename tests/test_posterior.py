@@ -252,3 +252,35 @@ def test_diagnosis_of_chains():
     assert r_hat(np.ones((4, 10, 1)))[0] == 1
     scores = normal_scores(good[:, :, 0])
     assert abs(scores.mean()) < 1e-9
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("prior", ["U", "MU(c=1)"])
+def test_ranks_of_graphs_drawn_from_the_prior_are_uniform(prior):
+    """Simulation-based calibration: graphs from the prior, probabilities and rows from them, chains on these rows."""
+    n, rows, draws, times, bins = 8, 40, 19, 100, 5
+    names, rng = [f"X{i}" for i in range(n)], np.random.default_rng(7)
+    nothing = md.Dataset.from_codes(np.zeros((0, n), dtype=int), names=names, levels=[2] * n)
+    truths = md.posterior(nothing, f"{prior}+BDeu(8)", method="exact", draws=times, seed=3).graphs
+    ranks = []
+    for k, truth in enumerate(truths):
+        cpts = {}
+        for x in names:
+            q = 2 ** len(truth.dag.parents(x))
+            cpts[x] = rng.dirichlet([4 / q] * 2, [2] * len(truth.dag.parents(x)))
+        data = md.BayesianNetwork(truth.dag, dict.fromkeys(names, 2), cpts).sample(rows, seed=k)
+        found = md.posterior(data, f"{prior}+BDeu(8)", method="chains", sweeps=500, seed=k, threads=1)
+        some = [found.graphs[i] for i in np.linspace(0, len(found.graphs) - 1, draws).round().astype(int)]
+        mine = [measured(each.dag, data, prior) for each in [truth, *some]]
+        ties = rng.random((len(mine), 4)) * 1e-6
+        values = np.array(mine) + ties
+        ranks.append((values[1:] < values[0]).sum(axis=0))
+    for column in np.array(ranks).T:
+        seen = np.bincount(column * bins // (draws + 1), minlength=bins)
+        assert ((seen - times / bins) ** 2 / (times / bins)).sum() < 20  # chi-square of 4 degrees: 0.0005
+
+
+def measured(dag, data, prior):
+    """What ranks are of: arcs, the score, a path, the size of a Markov blanket."""
+    path = "X1" in dag.descendants("X0")
+    return dag.n_arcs, md.score(dag, data, f"{prior}+BDeu(8)"), path, len(dag.markov_blanket("X2"))
