@@ -265,7 +265,8 @@ def search_options(  # noqa: PLR0917 - same
     max_parents: MaxParents = None,
     max_iter: Annotated[int | None, option("--max-iter", "K", "Most moves to make.")] = None,
     effort: Annotated[
-        float | None, option("--effort", "X", "Multiple of the usual work of a search over orders.")
+        str | None,
+        option("--effort", "X", "Search over orders: a multiple of its usual work, or full: no bound on it."),
     ] = None,
     restarts: Annotated[int, option("--restarts", "R", "Random restarts of hill climbing.")] = 0,
     within: Annotated[
@@ -297,7 +298,7 @@ def search_options(  # noqa: PLR0917 - same
             "seed": seed,
         }
         special = {
-            "effort": effort,
+            "effort": _effort(effort),
             "restarts": restarts or None,
             "within": within,
             "ranks": ranks,
@@ -305,6 +306,14 @@ def search_options(  # noqa: PLR0917 - same
         return found | {name: value for name, value in special.items() if value is not None}
 
     return collect
+
+
+def _effort(text: str | None) -> float | str | None:
+    """Return a number, or what is none as it is: `mapdag.learn` knows the words."""
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return text
 
 
 def cluster_options(

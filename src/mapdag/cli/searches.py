@@ -286,6 +286,7 @@ def _as_json(result: Result, strengths: Bootstrap | None) -> dict[str, Any]:
         "seconds": result.seconds,
         "converged": result.converged,
         "stopped": result.stopped,
+        "left_out": result.left_out,
         "thin": [{**asdict(family), "saturated": family.is_saturated} for family in result.thin],
     }
     if result.learned is not None:

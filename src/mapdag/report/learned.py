@@ -170,6 +170,8 @@ def _figures(result: Result) -> Html:
         ]
     )
     said = [warning(thin_sentence(result.thin, result.objective))] if result.thin else []
+    if result.left_out:
+        said.append(warning(f"The search did its {result.left_out_sentence}."))
     if not result.converged and not _is_given(result):
         said.append(warning(f"The search {ended}. This is the best graph it had found by then."))
     return join([*said, shown])

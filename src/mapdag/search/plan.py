@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from mapdag.checks import is_one_of
 from mapdag.data import ReadingOptions, as_dataset, split_options, with_gaps
@@ -69,7 +69,7 @@ class SearchOptions(ReadingOptions, total=False):
     max_iter: int | None
     time_limit: float | None
     device: str
-    effort: float
+    effort: float | Literal["full"]
     restarts: int
     perturb: int | None
     memory: int
@@ -273,7 +273,8 @@ def learn(
         True shows a bar while the search runs, in a terminal or a notebook; a function is called with a `Progress`
         after every step. Nothing is shown unless asked for.
     **options
-        Those above; the options of one search: ``effort`` of "orders", ``restarts`` and ``perturb`` of "hc",
+        Those above; the options of one search: ``effort`` of "orders" (a multiple of the usual work, or
+        "full": without a bound on it, see `docs/search.md`), ``restarts`` and ``perturb`` of "hc",
         ``memory`` and ``patience`` of "tabu", ``within`` and ``ranks`` of "certified"; and, where `data` is no
         `Dataset` yet, those of `mapdag.read`: ``levels``, ``like``, ``weights``, ``weighting``, ``groups``, ``drop``,
         ``missing``, ``missing_values``, ``discretize``, ``codes``, ``max_levels``, ``separator`` and ``encoding``.

@@ -115,6 +115,8 @@ class Result(Drawable, Tabular):
     constraints : Constraints
         What the graph had to obey; without them, the score of a graph whose required arcs `Support` would rule out is
         another one.
+    left_out : str
+        What the default search left out, as it would have been more than its usual work; ``effort="full"`` does it.
     """
 
     dag: DAG
@@ -132,6 +134,7 @@ class Result(Drawable, Tabular):
     device: str = field(default="cpu", repr=False)
     learned: Hyperparameters | None = field(default=None, repr=False)
     constraints: Constraints = field(default_factory=Constraints, repr=False)
+    left_out: str = field(default="", repr=False)
 
     @classmethod
     def given(
@@ -218,6 +221,13 @@ class Result(Drawable, Tabular):
         """
         support = self.objective.prior.support
         return thin_families(self.dag, self.data, USUAL if support is None else support)
+
+    @property
+    def left_out_sentence(self) -> str:
+        """Say what the search left out for want of work, and how to have it; nothing if there is nothing."""
+        if not self.left_out:
+            return ""
+        return f'usual work done, so left out: {self.left_out} (effort="full", --effort full: all of it)'
 
     @property
     def fit_alpha(self) -> float:
@@ -324,6 +334,7 @@ class Result(Drawable, Tabular):
                 f"{plural(len(self.dag.nodes), 'node')}, {plural(self.dag.n_arcs, 'arc')}{self._directions()}",
                 self._ending(),
                 *([f"learned from {rows_of(self.data)}"] if self.data.is_scaled else []),
+                *([self.left_out_sentence] if self.left_out else []),
                 *([str(self.learned)] if self.learned else []),
                 *([str(self.certificate) + self._given_values()] if self.certificate else []),
                 *([thin_sentence(self.thin, self.objective)] if self.thin else []),

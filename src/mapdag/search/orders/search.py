@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mapdag.checks import check_number
 from mapdag.data import ScannedDataset
 from mapdag.errors import CapacityError
 from mapdag.graphs import DAG
@@ -25,11 +24,13 @@ from mapdag.search.climbing.walk import Walk
 from mapdag.search.exact.lattice import nanoseconds_for_all
 from mapdag.search.exact.search import search_exactly
 from mapdag.search.orders.assembly import new_assembly, put_together
+from mapdag.search.orders.budget import Budget, check_effort
 from mapdag.search.orders.graph import graph_of
 from mapdag.search.orders.lists import families_of, make_lists
 from mapdag.search.orders.sample import draw, rows_of
 from mapdag.search.orders.state import Basis, order_of
 from mapdag.search.orders.team import Team
+from mapdag.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from mapdag.search.cache import FamilyCache
     from mapdag.search.frame.options import Options
     from mapdag.search.frame.result import Result
+    from mapdag.search.orders.budget import Effort
     from mapdag.search.orders.graph import Graph
     from mapdag.search.orders.lists import Families
     from mapdag.search.orders.state import OrderState
@@ -64,33 +66,35 @@ _EXACT_SHARE = 1 / 8  # of the work that the search may take
 _EXACT_ROW = 3.0  # nanoseconds that it takes for each row and set of so few nodes, more or less
 
 
-def search_orders(objective: Objective, cache: FamilyCache, options: Options, *, effort: float = 1.0) -> Result:
+def search_orders(objective: Objective, cache: FamilyCache, options: Options, *, effort: Effort = 1.0) -> Result:
     """Climb, search over orders, and climb again.
 
     Parameters
     ----------
     objective, cache, options
         What to maximise, on which data, under which constraints and limits.
-    effort : float
+    effort : float or "full"
         How much to do, as a multiple of what is usual; 0: from one order only. With few nodes, any but a small one
-        finds the best of all graphs.
+        finds the best of all graphs. With many, work is bounded as well: "full" does what is usual without that bound.
     """
-    effort = check_number("effort", effort, least=0)
+    multiple, most = check_effort(effort)
     walk = Walk(objective, cache, options)
+    budget = Budget(most)
     with walk.watch:
         walk.begin()
         walk.climb()
         if len(walk.nodes) > 1:
-            _Search(walk, effort).run()
-    return walk.result()
+            _Search(walk, multiple, budget).run()
+    return replace(walk.result(), left_out=budget.left_out)
 
 
 class _Search:
     """The steps of `search_orders` after the first climb."""
 
-    def __init__(self, walk: Walk, effort: float) -> None:
+    def __init__(self, walk: Walk, effort: float, budget: Budget) -> None:
         self._walk = walk
         self._effort = effort
+        self.budget = budget
         prior = walk.objective.prior
         self._arcwise = prior.is_arcwise
         # What the score has besides the likelihood and the log-odds of the arcs.
@@ -103,7 +107,7 @@ class _Search:
         self._pairs = np.argwhere(fixed).tolist()
         # Pairs may have to be adjacent, no matter how: then what a node may have for parents depends on the order.
         self._assembles = effort > 0 and not (fixed & fixed.T).any()
-        self._everybody = self._basis = Basis(walk.objective, walk.cache)
+        self._everybody = self._basis = Basis(walk.objective, walk.cache, budget=budget)
         n = len(walk.nodes)
         self._starts = max(round(effort * (_STARTS + n / _NODES_PER_START)), 1)
         self._assemblies, self._fresh = (max(round(effort * each), 1) for each in (_ASSEMBLIES, _FRESH))
@@ -146,7 +150,7 @@ class _Search:
         general = replace(walk.options, time_limit=half, progress=None, max_iter=None)
         options = replace(general, catch_interrupt=False, engine=None)  # the sample is in memory
         other = Walk(walk.objective, options.make_cache(sample, [walk.objective]), options)
-        search = _Search(other, self._effort)
+        search = _Search(other, self._effort, Budget(self.budget.most))
         try:
             with other.watch:
                 other.begin()
@@ -156,6 +160,8 @@ class _Search:
             self._offer(self._scored([_masks_of(other.best())])[0])
             raise
         walk.watch.check()
+        if search.budget.left_out:
+            self.budget.leave_out(f"on a sample of rows, {search.budget.left_out}")
         graphs = [_masks_of(walk.best()), _masks_of(other.best()), *(each.masks() for each in search.graphs)]
         for graph in self._scored(graphs):
             self._met.append(families_of(graph))
@@ -191,13 +197,18 @@ class _Search:
             sequence = self._orders[number]
         else:
             sequence = basis.shuffled(np.random.default_rng([self._walk.options.seed, *errand]))
-        return basis.state(sequence, alone=self._starts == 1, thorough=number == 0)
+        # Where nothing is known yet, even one exploration may be too much work.
+        most = self.budget.left if errand == (_ORDERS, 0) and not self._met else math.inf
+        return basis.state(sequence, alone=self._starts == 1, thorough=number == 0, most=most)
 
     def _gather(self, team: Team) -> None:
         """Explore orders, put graphs together from the families that are met, explore these, and so on."""
         generation = fruitless = 0
         work = self._explore(team, generation, self._starts)
         while self._assembles and fruitless < _FRUITLESS and generation < _GENERATIONS and work <= self._most_work:
+            if not self.budget.left:
+                self._leave_out_assemblies(generation)
+                return
             generation += 1
             before = self._score_so_far
             graphs = self._assemble(generation)
@@ -215,17 +226,31 @@ class _Search:
         work = 0.0
         errands = [(generation, each) for each in range(size)]
         while errands and (self._best is None or work <= self._most_work):
+            if not self.budget.left and size > len(errands):
+                if generation == _ORDERS:
+                    self.budget.leave_out(f"{size - len(errands)} of {plural(size, 'order')} explored")
+                else:
+                    self._leave_out_assemblies(generation)
+                break
             done = len(self.graphs)
             self._walk.tell("searching", done, done + len(errands) + _FRUITLESS * (_TOPS + self._fresh))
             state = team.get(errands)
             errands.pop(0)
             work += state.work
-            assert state.families is not None
+            if state.is_cut:
+                self.budget.cut()
+                self.budget.leave_out("the first order not followed to its end")
+            if state.families is None:
+                break
+            self.budget.explored(state.work, state.families)
             self._met.append(state.families)
             self.graphs.append(state.graph)
             self._accept(state.graph)
         team.let_go()
         return work
+
+    def _leave_out_assemblies(self, done: int) -> None:
+        self.budget.leave_out(f"{done} of up to {_GENERATIONS} rounds of assembly")
 
     def _assemble(self, generation: int) -> list[Graph]:
         """Put graphs together from all families that were met, the best first, each once."""
@@ -242,6 +267,7 @@ class _Search:
             sequence = basis.shuffled(rng) if number else order_of(self._best.masks())
             starts.append(new_assembly(sequence, rng))
         graphs = put_together(lists, starts, len(walk.nodes), walk.watch)
+        self.budget.assembled(lists, len(starts))
         for each in graphs:
             self._accept(each)
         different = {tuple(each.masks()): each for each in graphs}
@@ -306,7 +332,8 @@ class _Search:
     def _polish(self) -> None:
         """Climb from the best graph, search from where that leads, and so on until nothing gains."""
         walk = self._walk
-        assert self._best is not None
+        if self._best is None:  # there was no work left for a single order
+            return
         best = self._best
         while True:
             self._offer(best)
@@ -314,7 +341,7 @@ class _Search:
             dag = walk.best() if self._arcwise else DAG.from_parent_masks(walk.nodes, best.masks(), check=False)
             walk.jump(dag, note=not self._arcwise)
             walk.climb()
-            if not walk.best_score - before > tie(before) or not self._arcwise:
+            if not walk.best_score - before > tie(before) or not self._arcwise or not self.budget.left:
                 return
             state = self._everybody.state(order_of(_masks_of(walk.best())), alone=True)
             while not state.step():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from contextlib import suppress
 from itertools import combinations
@@ -12,9 +13,11 @@ import numpy as np
 from mapdag.graphs.acyclicity import topological_order
 from mapdag.graphs.masks import transpose
 from mapdag.search.cache import Ask
-from mapdag.search.cache.status import ASK, CONVERGED, CROWDED
+from mapdag.search.cache.status import ASK, CONVERGED, CROWDED, PAUSED
+from mapdag.search.cache.store import HALT
 from mapdag.search.orders.explore import collect, explore, new_start
 from mapdag.search.orders.sample import rows_of
+from mapdag.search.orders.seeds import new_seeds
 from mapdag.search.orders.trees import DONE, PAUSE, larger_trees, new_trees, turn_over, with_address
 from mapdag.search.warmup import wait_for
 
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from mapdag.kernels import Bools
     from mapdag.search.cache import FamilyCache
     from mapdag.search.cache.store import Problem, Store
+    from mapdag.search.orders.budget import Budget
     from mapdag.search.orders.graph import Graph
     from mapdag.search.orders.lists import Families
 from mapdag.search.orders.trees import Trees
@@ -44,11 +48,17 @@ class Basis:
     cache : FamilyCache
     candidates : bool array (nodes, nodes), optional
         ``[i, j]``: whether i is looked at as a parent of j, where that is allowed; all are unless given.
+    budget : Budget, optional
+        Of the work that looking at pairs of parents is counted in, and bounded by.
     """
 
-    def __init__(self, objective: Objective, cache: FamilyCache, candidates: Bools | None = None) -> None:
+    def __init__(
+        self, objective: Objective, cache: FamilyCache, candidates: Bools | None = None, *, budget: Budget | None = None
+    ) -> None:
         self.objective = objective
         self.cache = cache
+        seeds = new_seeds(cache.data.n_columns, rows_of(cache.data))
+        self._n_paired = seeds.n_paired if budget is None else budget.pairs(cache.data, seeds.n_paired)
         self._candidates = candidates
         self._spare: deque[Trees] = deque()  # of explorations that are done
         rules = cache.rules(objective)
@@ -70,14 +80,16 @@ class Basis:
         allowed = np.ascontiguousarray(rules.allowed & (self._candidates | rules.fixed | rules.fixed.T))
         return problem._replace(rules=rules._replace(allowed=allowed, open=allowed.sum(axis=0) == len(allowed) - 1))
 
-    def trees(self, problem: Problem, store: Store) -> Trees:
-        """Return trees for one exploration, with what others have found in them."""
+    def trees(self, problem: Problem, store: Store, *, fresh: bool = False) -> Trees:
+        """Return trees for one exploration, with what others have found in them unless they shall be `fresh`."""
         with suppress(IndexError):
-            trees = self._spare.pop()
-            turn_over(trees)
-            return trees
+            if not fresh:
+                trees = self._spare.pop()
+                turn_over(trees)
+                return trees
         n = self.cache.data.n_columns
         trees = new_trees(n, rows_of(self.cache.data), _TREE_NODES * n + 64, 4 * _TREE_NODES * n + 256)
+        trees = trees._replace(seeds=trees.seeds._replace(n_paired=self._n_paired))
         return with_address(trees, problem, store)
 
     def take_back(self, trees: Trees) -> None:
@@ -85,7 +97,9 @@ class Basis:
         if len(trees.own) <= _MOST_NODES:
             self._spare.append(trees)
 
-    def state(self, sequence: Sequence[int], *, alone: bool = False, thorough: bool = False) -> OrderState:
+    def state(
+        self, sequence: Sequence[int], *, alone: bool = False, thorough: bool = False, most: float = math.inf
+    ) -> OrderState:
         """Begin an exploration, in this thread.
 
         Parameters
@@ -96,8 +110,10 @@ class Basis:
             Whether the threads of the cache have nothing else to do.
         thorough : bool
             Whether it shall also tell the families that all explorations begin with.
+        most : float
+            Work after which it ends where it is.
         """
-        return OrderState(self, sequence, alone=alone, thorough=thorough)
+        return OrderState(self, sequence, alone=alone, thorough=thorough, most=most)
 
     def shuffled(self, rng: np.random.Generator) -> list[int]:
         """Return a random order, required arcs permitting."""
@@ -125,16 +141,21 @@ class OrderState:
     Attributes
     ----------
     families : Families or None
-        What it has met, when all is done.
+        What it has met, when all is done; nothing where it was cut short before all nodes had parents.
+    is_cut : bool
+        Whether it ended before it was done, with the most work that it may do.
     """
 
-    def __init__(self, basis: Basis, sequence: Sequence[int], *, alone: bool, thorough: bool) -> None:
+    def __init__(self, basis: Basis, sequence: Sequence[int], *, alone: bool, thorough: bool, most: float) -> None:
         self._basis = basis
         self._desk = basis.cache.desk()
         self._helped = basis.cache if alone else None
         self._thorough = thorough
         self._problem = basis.problem(shares=alone)
-        self._trees = basis.trees(self._problem, self._desk.store)
+        # In trees that others have grown, it would come further with the same work.
+        self._trees = basis.trees(self._problem, self._desk.store, fresh=most < math.inf)
+        self._most = most
+        self.is_cut = False
         self._start = new_start(sequence)
         self._done = 0.0  # estimated nanoseconds of counting, when all is done
         self.families: Families | None = None
@@ -165,9 +186,11 @@ class OrderState:
         """Go on for a while; tells whether all is done, or what must be fetched first."""
         if self._helped is not None:
             self._helped.staff()
-        self._trees.work[PAUSE] = self._trees.work[DONE] + _PATIENCE
-        with self._desk.open():
+        self._trees.work[PAUSE] = min(self._trees.work[DONE] + _PATIENCE, self._most)
+        before = self._start.order.cursor.tolist()
+        with self._desk.open() as store:
             status = explore(*self.arguments())
+            asked_to_wait = bool(store.used[HALT])
         if self._helped is not None and status == CONVERGED:
             self._helped.dismiss()
         if status == CONVERGED:
@@ -178,9 +201,21 @@ class OrderState:
             self._trees = larger_trees(self._trees, 3 * len(self._trees.own), 3 * len(self._trees.value))
         elif status == ASK:
             return self._asks()
+        elif status == PAUSED and self.work > self._most and not asked_to_wait:
+            # A pause may also have come from moves or from other threads: then it goes on to where work is asked for.
+            return self._start.order.cursor.tolist() == before and self._cut()
         else:
             self._desk.help(status)
         return bool(status == CONVERGED)
+
+    def _cut(self) -> bool:
+        """End with the graph of the order as it is now, if all nodes have parents."""
+        order, trees, now = self._start.order, self._trees, self._start.now
+        self._done, self.is_cut = self.work, True
+        if (order.position >= 0).all():
+            now.parents[:], now.scores[:] = trees.kept[order.nodes], trees.best[order.nodes]
+            self.families = collect(now, trees, self._thorough)
+        return True
 
     def _asks(self) -> list[Ask]:
         """Return what is asked for; while seeds are looked for, for all pairs or triples of the child at once."""
