@@ -89,7 +89,9 @@ class Basis:
                 return trees
         n = self.cache.data.n_columns
         trees = new_trees(n, rows_of(self.cache.data), _TREE_NODES * n + 64, 4 * _TREE_NODES * n + 256)
-        trees = trees._replace(seeds=trees.seeds._replace(n_paired=self._n_paired))
+        seeds = trees.seeds  # those who lead triples are among those who lead pairs
+        seeds = seeds._replace(n_paired=self._n_paired, n_leading=min(seeds.n_leading, self._n_paired))
+        trees = trees._replace(seeds=seeds)
         return with_address(trees, problem, store)
 
     def take_back(self, trees: Trees) -> None:
