@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 FULL = "full"
 # Estimated nanoseconds of one core: about a minute of two cores, as others share the machine and not all is counted.
 _USUAL = 1e11
+_FAMILY = 250.0  # nanoseconds to score and keep a family, beside counting it
+_POSITION = 500.0  # nanoseconds to look at a position of a node, in one exploration
 _LISTED = 10.0  # nanoseconds to put one graph together, for each node and each family that is known
 _SEEDS = 1 / 2  # of the work that looking at pairs of parents may take
 _MIX = np.random.default_rng(35).integers(2**64, size=1, dtype=np.uint64)[0] | np.uint64(1)
@@ -67,7 +69,7 @@ class Budget:
         n, cards = data.n_columns, data.cards
         middle = np.argsort(cards)[n // 2]
         family = np.array([middle, middle])
-        one = n * estimate(rows_of(data), family, np.arange(n), cards)
+        one = n * (estimate(rows_of(data), family, np.arange(n), cards) + n * _FAMILY)
         if n_leading == n:
             one /= 2  # each pair is looked at once
         allowed = min(n_leading, int(min(_SEEDS * self.left / one, n)))
@@ -76,12 +78,12 @@ class Budget:
         self._done += allowed * one
         return allowed
 
-    def explored(self, work: float, families: Families) -> None:
+    def explored(self, work: float, families: Families, n_nodes: int) -> None:
         """Count an exploration that met some families."""
         new = _numbers(families)
         share = 1 - np.isin(new, self._met).mean() if len(self._met) else 1.0
         self._met = np.union1d(self._met, new)
-        self._done += work * float(share)
+        self._done += work * float(share) + _POSITION * n_nodes * n_nodes
 
     def cut(self) -> None:
         """Note that an exploration has ended with all work done."""

@@ -242,7 +242,7 @@ class _Search:
                 self.budget.leave_out("the first order not followed to its end")
             if state.families is None:
                 break
-            self.budget.explored(state.work, state.families)
+            self.budget.explored(state.work, state.families, len(self._walk.nodes))
             self._met.append(state.families)
             self.graphs.append(state.graph)
             self._accept(state.graph)
