@@ -14,7 +14,7 @@ from mapdag.errors import GraphError, NetworkError, ParameterError
 from mapdag.graphs import CPDAG, DAG, meek_closure
 from mapdag.networks import BayesianNetwork
 from mapdag.reference import network
-from mapdag.theory import log_bayes_factor
+from mapdag.theory import adjusted_effect, log_bayes_factor
 from naive_networks import networks
 
 
@@ -332,7 +332,42 @@ def test_effects_of_a_learned_graph_are_refused_where_its_class_is_open():
 def test_an_effect_without_a_path_is_no_estimate():
     data = md.network("asia").sample(5_000, seed=1)
     result = md.learn(data, tiers=[["asia", "smoke"], ["tub", "lung", "bronc"], ["either", "xray", "dysp"]])
-    odds = log_bayes_factor(result.dag, data, "asia", "bronc")
-    with pytest.warns(md.errors.MapdagWarning, match=rf"no directed path from 'asia' to 'bronc'.*are {odds:.3g};"):
+    factor = log_bayes_factor(result.dag, data, "asia", "bronc", "BDs(1)")
+    with pytest.warns(
+        md.errors.MapdagWarning, match=rf"no directed path from 'asia' to 'bronc'.*is {factor:.3g} given"
+    ):
         found = result.effect("asia", "bronc").values
     assert np.allclose(found[0], found[1])
+
+
+def test_adjusting_for_a_set_of_ones_choice_is_the_sum_over_its_strata():
+    rng = np.random.default_rng(4)
+    n = 3000
+    age, sex = rng.integers(0, 3, n), rng.integers(0, 2, n)
+    drug = (rng.random(n) < 0.2 + 0.25 * age).astype(int)
+    cured = (rng.random(n) < 0.1 + 0.2 * drug + 0.2 * age + 0.1 * sex).astype(int)
+    frame = {"age": age, "sex": sex, "drug": drug, "cured": cured}
+    found = adjusted_effect(frame, "drug", "cured", ["age", "sex"], prior=1e-9, seed=1)
+    expected = np.zeros((2, 2))
+    for stratum in itertools.product(range(3), range(2)):
+        inside = (age == stratum[0]) & (sex == stratum[1])
+        for x, y in itertools.product(range(2), range(2)):
+            expected[x, y] += inside.mean() * (cured[inside & (drug == x)] == y).mean()
+    np.testing.assert_allclose(found.mean, expected, atol=1e-6)
+    np.testing.assert_allclose(found.draws.mean(axis=0), expected, atol=0.005)
+    mean, low, high = found.difference("1", "1", "0")
+    assert low < 0.2 < high
+    assert abs(mean - (expected[1, 1] - expected[0, 1])) < 0.002
+    assert not found.unsupported
+    with pytest.raises(md.errors.ParameterError, match="different columns"):
+        adjusted_effect(frame, "drug", "cured", "drug")
+    with pytest.raises(md.errors.DataError, match="no column 'agee'"):
+        adjusted_effect(frame, "drug", "cured", "agee")
+
+
+def test_strata_without_some_level_of_the_cause_are_told():
+    frame = {"z": [0] * 50 + [1] * 50, "x": [0, 1] * 25 + [1] * 50, "y": [0, 1, 1, 0] * 25}
+    found = adjusted_effect(frame, "x", "y", "z")
+    assert found.unsupported == 0.5
+    assert "50.0% of the rows are in strata that lack some level of 'x'" in str(found)
+    assert found.upper[0, 1] - found.lower[0, 1] > 0.4  # half of it is known by the prior only

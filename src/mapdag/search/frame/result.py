@@ -9,6 +9,8 @@ from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from mapdag.data import as_dataset
 from mapdag.data.groups import rows_of
 from mapdag.graphs import meek_closure
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from mapdag.search.cache import FamilyCache
     from mapdag.search.frame.certificate import Certificate
     from mapdag.search.frame.watch import Watch
+    from mapdag.theory import AdjustedEffect
 
 MoveKind = Literal["add", "delete", "reverse", "reorder", "restart"]
 Stopped = Literal["converged", "max_iter", "time_limit", "interrupted", "given"]
@@ -250,7 +253,7 @@ class Result(Drawable, Tabular):
         It does if arcs are causes, if nothing outside the table affects two of its columns, and if all graphs that fit
         equally well agree (`identified`). No table shows the first two; the third is checked here. Where the graph has
         no directed path from the cause to the effect, there is no effect in this graph; a warning says so, with the
-        log odds of the missing arc.
+        log Bayes factor of the missing arc and what the two columns alone say. `adjusted` needs no path.
 
         Parameters
         ----------
@@ -275,16 +278,57 @@ class Result(Drawable, Tabular):
         """
         self.identified.check_identifiable(cause, effect)
         if cause != effect and effect not in self.dag.descendants(cause) and cause not in self.dag.descendants(effect):
-            odds = self._score_of(self.dag.with_arc(cause, effect)) - self._score_of(self.dag)
-            warn(
-                f"the graph has no directed path from {cause!r} to {effect!r}, so that it has no effect in this graph: "
-                f"that is no estimate. The log posterior odds of {cause} -> {effect}, given all other arcs, are "
-                f"{odds:.3g}; mapdag.bootstrap and mapdag.arc_posteriors tell how sure the graph is"
-            )
+            warn(self._without_path(cause, effect))
         return self.fit(**options).effect(cause, effect)
 
-    def _score_of(self, dag: DAG) -> float:
-        return score(dag, self.data, self.objective)
+    def _without_path(self, cause: str, effect: str) -> str:
+        """Say that a graph without a path is no estimate of an effect, and what the data say."""
+        from mapdag.theory import log_bayes_factor
+
+        alone = type(self.dag)([cause, effect])
+        two = self.data.select([cause, effect])
+        factors = [
+            log_bayes_factor(dag, data, cause, effect, self.objective.likelihood)
+            for dag, data in ((self.dag, self.data), (alone, two))
+        ]
+        rates = self.adjusted(cause, effect)
+        outcome = int(np.argmax(np.ptp(rates.mean, axis=0)))
+        figures = zip(rates.levels[cause], rates.mean, rates.lower, rates.upper, strict=True)
+        told = [
+            f"{mean[outcome]:.3f} ({low[outcome]:.3f} to {high[outcome]:.3f}) at {level!r}"
+            for level, mean, low, high in figures
+        ]
+        return (
+            f"the graph has no directed path from {cause!r} to {effect!r}, so that it has no effect in this graph: "
+            f"that is no estimate. The log Bayes factor of {cause} -> {effect} is {factors[0]:.3g} given all other "
+            f"arcs, and {factors[1]:.3g} of the two columns alone, in which P({effect} = {rates.levels[effect][outcome]}) is "
+            f"{named(told, 4)} of {cause!r}; result.adjusted({cause!r}, {effect!r}, given=[...]) adjusts for what you "
+            "choose, mapdag.bootstrap and mapdag.arc_posteriors tell how sure the graph is"
+        )
+
+    def adjusted(self, cause: str, effect: str, given: str | Iterable[str] = (), **options: Any) -> AdjustedEffect:
+        """Return the effect of an intervention, adjusted for columns of one's own choice, with credible intervals.
+
+        From the data alone: the graph has no part in it. `mapdag.theory.adjusted_effect` has the other options.
+
+        Parameters
+        ----------
+        cause, effect : str
+            Two columns.
+        given : str or iterable of str
+            What to adjust for. `dag.adjustment_set` proposes a set, `dag.is_adjustment_set` says whether one will do.
+
+        Examples
+        --------
+        >>> import mapdag as md
+        >>> result = md.learn(md.network("asia").sample(2000, seed=1))
+        >>> found = result.adjusted("bronc", "dysp", given="smoke")
+        >>> [round(value, 2) for value in found.difference("yes", "yes", "no")]
+        [0.69, 0.65, 0.72]
+        """
+        from mapdag.theory import adjusted_effect
+
+        return adjusted_effect(self.data, cause, effect, given, **options)
 
     def report(self, path: str | os.PathLike[str], **options: Any) -> None:
         """Write a page of HTML about the result that needs nothing else; options as in `mapdag.report.write_result`.
