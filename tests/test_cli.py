@@ -83,7 +83,16 @@ def test_constraints_come_from_files(run, asia, tmp_path):
     (tmp_path / "tiers.json").write_text('[["asia", "smoke"], ["tub", "lung", "bronc", "either"], ["xray", "dysp"]]')
     for tiers in ("tiers.txt", "tiers.json"):
         _, out, _ = run(
-            *("learn", asia, "--require", tmp_path / "require.csv", "--forbid", tmp_path / "forbid.csv"),
+            *(
+                "learn",
+                asia,
+                "--require",
+                "asia->smoke",
+                "--require",
+                tmp_path / "require.csv",
+                "--forbid",
+                tmp_path / "forbid.csv",
+            ),
             *("--tiers", tmp_path / tiers, "--max-parents", 1, "--json"),
         )
         arcs = set(map(tuple, json.loads(out)["arcs"]))

@@ -11,7 +11,7 @@ from mapdag.errors import DEFAULT_SCORE, NotationError, ParameterError
 from mapdag.objective import DEFAULT
 from mapdag.objective.notation import LIKELIHOODS
 from mapdag.vocabulary import flag_hint, name_hint, unknown_options
-from mapdag.vocabulary.peers import NAMES, NO_SCORES, OPTIONS, REMARKS, SCORES
+from mapdag.vocabulary.peers import ATTRIBUTES, NAMES, NO_SCORES, OPTIONS, REMARKS, SCORES
 
 DATA = md.network("asia").sample(120, seed=1).select(["smoke", "lung", "bronc", "dysp", "xray"])
 TABLE = {name: [DATA.levels[name][code] for code in DATA.column(name)] for name in DATA.names}
@@ -32,6 +32,21 @@ CALLS = {
     "discretize": lambda **options: md.discretize({"x": [i / 7 for i in range(40)], "y": [0, 1] * 20}, **options),
 }
 ARC = ("smoke", "lung")
+
+
+def test_attributes_of_peers_are_explained_and_the_hints_work():
+    data = md.network("asia").sample(200, seed=1)
+    result = md.learn(data, search="hc")
+    objects = {"Result": result, "DAG": result.dag, "CPDAG": result.cpdag, "BayesianNetwork": result.fit()}
+    for kind, hints in ATTRIBUTES.items():
+        for name, here in hints.items():
+            with pytest.raises(AttributeError, match=re.escape(f"has no attribute {name!r}; here it is {here}")):
+                getattr(objects[kind], name)
+            for owner, called in re.findall(r"\b(result|dag|cpdag|network|graph|md)\.(\w+)", here):
+                known = {"result": result, "dag": result.dag, "cpdag": result.cpdag, "network": result.fit(), "md": md}
+                assert hasattr(known.get(owner, objects[kind]), called), here
+    with pytest.raises(AttributeError, match=r"has no attribute 'colour'$"):
+        _ = result.colour
 
 
 @pytest.mark.parametrize(

@@ -122,6 +122,8 @@ def texts_of(option: str, value: Any, most: int | None = None) -> list[str]:
     ['quantile', 'age=18,65', 'dose=quantile(4)']
     >>> texts_of("missing_values", {"*": ["?", "a=b"], "smoke": [9]}), texts_of("drop", ["id"])
     (['?', '*=a=b', 'smoke=9'], ['id'])
+    >>> texts_of("required", [("A", "B")])
+    ['A->B']
     """
     if option == "missing_values":
         values = value if isinstance(value, Mapping) else {"*": value}
@@ -130,6 +132,8 @@ def texts_of(option: str, value: Any, most: int | None = None) -> list[str]:
             texts = map(str, [each] if isinstance(each, str) or not isinstance(each, Iterable) else each)
             found += [text if name == "*" and "=" not in text else f"{name}={text}" for text in texts]
         return found[:most]
+    if option in {"required", "forbidden"}:
+        return [f"{start}->{end}" for start, end in list(value)[:most]]
     if isinstance(value, Mapping):
         return [_way_text(str(name), way) for name, way in value.items()]
     return [str(item) for item in (value[:most] if isinstance(value, list) else [value])]

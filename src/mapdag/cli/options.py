@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import functools
 import inspect
+import itertools
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -78,8 +79,9 @@ Lump: TypeAlias = Annotated[
         "Levels that a smaller share of the rows has become the level other, in all columns or in one; repeatable.",
     ),
 ]
-Require: TypeAlias = Annotated[str | None, option("--require", "FILE", "Arcs that must be there (CSV: from,to).")]
-Forbid: TypeAlias = Annotated[str | None, option("--forbid", "FILE", "Arcs that must not be there (CSV: from,to).")]
+_ARCS = "'A->B', or a file (CSV: from,to); repeatable."
+Require: TypeAlias = Annotated[list[str], option("--require", "ARC|FILE", f"Arcs that must be there: {_ARCS}")]
+Forbid: TypeAlias = Annotated[list[str], option("--forbid", "ARC|FILE", f"Arcs that must not be there: {_ARCS}")]
 Tiers: TypeAlias = Annotated[str | None, option("--tiers", "FILE", "Temporal order: one tier per line, or JSON.")]
 MaxParents: TypeAlias = Annotated[int | None, option("--max-parents", "K", "Most parents of a node.")]
 Separator: TypeAlias = Annotated[str | None, option("--separator", "C", "Between the fields of a text.")]
@@ -237,12 +239,15 @@ def table_options(  # noqa: PLR0917 - typer calls it by keyword
 
 
 def limit_options(
-    require: Require = None, forbid: Forbid = None, tiers: Tiers = None, max_parents: MaxParents = None
+    require: Require = [],  # noqa: B006 - typer copies it
+    forbid: Forbid = [],  # noqa: B006
+    tiers: Tiers = None,
+    max_parents: MaxParents = None,
 ) -> Limits:
     """Return what graphs must obey, as `mapdag.learn` and `mapdag.score` take it."""
     return {
-        "required": [] if require is None else md.read_arcs(require),
-        "forbidden": [] if forbid is None else md.read_arcs(forbid),
+        "required": [arc for given in require for arc in load_arcs(given)],
+        "forbidden": [arc for given in forbid for arc in load_arcs(given)],
         "tiers": load_tiers(tiers),
         "max_parents": max_parents,
     }
@@ -258,8 +263,8 @@ def search_options(  # noqa: PLR0917 - same
         ),
     ] = "orders",
     order: Annotated[str, option("--order", "NAME", "How ties are broken: by the data, or by the columns.")] = "data",
-    require: Require = None,
-    forbid: Forbid = None,
+    require: Require = [],  # noqa: B006
+    forbid: Forbid = [],  # noqa: B006
     tiers: Tiers = None,
     start: Annotated[str | None, option("--start", "NETWORK", "Graph to start from.")] = None,
     max_parents: MaxParents = None,
@@ -416,6 +421,16 @@ def _is_name(source: str) -> bool:
         return not path.exists() and path.name == source and not path.suffix
     except OSError:  # a name that no file can have
         return False
+
+
+def load_arcs(given: str) -> list[tuple[str, str]]:
+    """Take arcs as they are written, such as "A->B" or "A->B->C", or read a file of them."""
+    names = [name.strip() for name in given.split("->")]
+    if len(names) < 2 or Path(given).exists():
+        return md.read_arcs(given)
+    if not all(names):
+        raise MapdagError(f"an arc is written 'A->B', got {given!r:.80}")
+    return list(itertools.pairwise(names))
 
 
 def load_tiers(path: str | None) -> list[list[str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from mapdag.tables import AS_IS
 
@@ -46,6 +46,16 @@ class Drawable:
     """A graph, or something that has one."""
 
     __slots__ = ()
+
+    if not TYPE_CHECKING:  # else any attribute would do
+
+        def __getattr__(self, name: str) -> Any:
+            """Say what peers' names for an attribute are here."""
+            from mapdag.vocabulary import attribute_hint
+
+            kind = type(self).__name__
+            told = f"{kind!r} object has no attribute {name!r}{attribute_hint(kind, name)}"
+            raise AttributeError(told, name=name, obj=self)
 
     @overload
     def plot(self, path: None = None, **options: Any) -> Picture: ...

@@ -34,6 +34,10 @@ _CUT = (
     "or leave these columns to others with a ColumnTransformer)"
 )
 
+_LEAVE_OUT = (
+    "\n(options of mapdag.read, of which an Imputer has levels: leave these columns to others with a ColumnTransformer)"
+)
+
 
 class Imputer(OneToOneFeatureMixin, TransformerMixin, TakesTables):  # type: ignore[misc]  # scikit-learn has no types
     """Fill what is missing in tables of categories by a Bayesian network that is learned from them.
@@ -102,9 +106,10 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, TakesTables):  # type: ign
         try:
             data = read(table, levels=self.levels, missing="keep", drop=list(constant))
         except DataError as error:
-            if error.remedy and "discretize" in str(error):
-                raise DataError(*error.parts, _CUT) from error
-            raise
+            if not error.remedy:
+                raise
+            cut = any(setting.option == "discretize" for setting in error.settings)
+            raise DataError(*error.parts, _CUT if cut else _LEAVE_OUT) from error
         options: dict[str, Any] = {"impute": self.impute, "seed": self.random_state or 0, "threads": self.n_jobs}
         self.result_: EMResult = structural_em(data, self.objective, **options)
         self.network_: BayesianNetwork = self.result_.network

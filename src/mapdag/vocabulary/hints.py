@@ -8,6 +8,7 @@ from typing import Any
 
 from mapdag.errors import DEFAULT_SCORE, ParameterError, Setting, flag_of
 from mapdag.vocabulary.peers import (
+    ATTRIBUTES,
     ESTIMATORS,
     NAMES,
     NO_SCORES,
@@ -58,6 +59,16 @@ def name_hint(name: str, names: Iterable[str]) -> str:
     if name in NAMES:
         return f"; here it is {NAMES[name]}"
     return did_you_mean(near(name, names, 1, _NEAR))
+
+
+def attribute_hint(kind: str, name: str) -> str:
+    """What to use instead of an attribute that a graph, a network or a result does not have; nothing where unknown.
+
+    >>> attribute_hint("DAG", "edges"), attribute_hint("BayesianNetwork", "get_cpds"), attribute_hint("DAG", "colour")
+    ('; here it is dag.arcs', '; here it is network.cpt(node), or network.cpts for all', '')
+    """
+    here = ATTRIBUTES.get(kind, {}).get(name)
+    return "" if here is None else f"; here it is {here}"
 
 
 def score_hint(name: Any) -> str:

@@ -179,3 +179,77 @@ NAMES = _table(
         "mapdag.alpha_star(dag, data)": "alpha_opt optimal_alpha",
     }
 )
+
+
+def _attributes(lines: Mapping[str, str]) -> Mapping[str, str]:
+    return MappingProxyType({word: here for here, words in lines.items() for word in words.split()})
+
+
+_GRAPH = {
+    "md.shd(graph, other)": "shd hamming",
+    "md.write_graph(graph, path)": "save write dump to_file to_csv",
+    "graph.plot()": "draw show render view to_graphviz to_daft",
+    "graph.to_adjacency()": "adjacency_matrix get_adjmat adjacency amat",
+}
+
+#: What attributes of peers are here, by class.
+ATTRIBUTES: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {
+        "Result": _attributes(
+            {
+                "result.dag.arcs": "arcs edges get_edges",
+                "result.dag.nodes": "nodes variables names columns",
+                "result.dag": "graph model best_dag structure learning bn",
+                "result.fit(), a network with probabilities": "network fitted bayesian_network cpts cpds",
+                "result.fit().predict(data, node)": "predict predict_proba query",
+                "md.write_graph(result.dag, path), or md.write_network(result.fit(), path)": "save write dump to_file",
+                "md.bootstrap(data)": "strength arc_strength boot_strength bootstrap",
+                "result.plot()": "draw show render view",
+                "result.dag.to_networkx()": "to_networkx",
+            }
+        ),
+        "DAG": _attributes(
+            {
+                "dag.arcs": "edges get_edges arcs_list",
+                "dag.n_arcs": "n_edges number_of_edges size narcs num_edges",
+                "len(dag.nodes)": "n_nodes number_of_nodes order",
+                "dag.parents(node)": "get_parents predecessors parent_set",
+                "dag.children(node)": "get_children successors",
+                "dag.with_arc(start, end)": "add_edge add_arc set_arc addArc",
+                "dag.without_arc(start, end)": "remove_edge drop_arc eraseArc delete_edge",
+                "dag.roots, dag.leaves": "get_roots get_leaves",
+                "dag.d_separated(a, b, given)": "dsep is_dconnected is_d_separated",
+                "dag.to_cpdag()": "cpdag to_pdag essential_graph",
+                "dag.topological_order()": "node_ordering topological_sort",
+                **_GRAPH,
+            }
+        ),
+        "CPDAG": _attributes(
+            {
+                "cpdag.arcs": "directed_edges directed_arcs",
+                "cpdag.edges": "undirected_edges undirected_arcs",
+                "cpdag.to_dag()": "dag cextend",
+                **_GRAPH,
+            }
+        ),
+        "BayesianNetwork": _attributes(
+            {
+                "network.cpt(node), or network.cpts for all": "get_cpds cpds get_cpd cpd get_cpt",
+                "BayesianNetwork(dag, levels, cpts)": "add_cpds add_edge add_node check_model",
+                "network.dag.arcs": "arcs edges get_edges",
+                "md.write_network(network, path)": "save write_bif to_bif saveBIF dump to_file to_json",
+                "md.read_network(path)": "load read loadBIF",
+                "network.levels": "states get_states cardinality get_cardinality state_names",
+                "network.sample(n, seed=0)": "simulate rbn generate forward_sample",
+                "network.query(nodes, evidence)": "infer inference posterior marginal cpquery get_posterior",
+                "network.most_probable(evidence)": "map_query mpe map",
+                "network.predict_proba(data, node)": "predict_probability predict_probabilities",
+                "network.log_likelihood(data)": "score logLik loglik logLikelihood",
+                "network.dag.children(node)": "children get_children successors",
+                "network.dag.markov_blanket(node)": "markov_blanket get_markov_blanket mb",
+                "md.fit(network.dag, data)": "fit fit_update",
+                "network.plot()": "draw show render view to_graphviz",
+            }
+        ),
+    }
+)

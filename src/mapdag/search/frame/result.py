@@ -301,9 +301,9 @@ class Result(Drawable, Tabular):
         return (
             f"the graph has no directed path from {cause!r} to {effect!r}, so that it has no effect in this graph: "
             f"that is no estimate. The log Bayes factor of {cause} -> {effect} is {factors[0]:.3g} given all other "
-            f"arcs, and {factors[1]:.3g} of the two columns alone, in which P({effect} = {rates.levels[effect][outcome]}) is "
-            f"{named(told, 4)} of {cause!r}; result.adjusted({cause!r}, {effect!r}, given=[...]) adjusts for what you "
-            "choose, mapdag.bootstrap and mapdag.arc_posteriors tell how sure the graph is"
+            f"arcs; in the two columns alone, it is {factors[1]:.3g}, and P({effect} = {rates.levels[effect][outcome]}) "
+            f"is {named(told, 4)} of {cause!r}. result.adjusted({cause!r}, {effect!r}, given=[...]) adjusts for what you "
+            "choose; mapdag.bootstrap and mapdag.arc_posteriors tell how sure the graph is"
         )
 
     def adjusted(self, cause: str, effect: str, given: str | Iterable[str] = (), **options: Any) -> AdjustedEffect:
