@@ -64,7 +64,7 @@ def test_gaps_are_not_observed_and_targets_that_are_missing_not_judged(run, rows
         pl.when(pl.col("id") < 5).then(pl.lit("-9")).otherwise(pl.col("either")).alias("either"),
     )
     holes.write_csv(rows)
-    code, _, told = run("predict", "asia", rows, "--target", "dysp")
+    code, _, told = run("predict", "asia", rows, "--target", "dysp", "--unseen", "error")
     assert code == 2
     assert re.search("--missing-value[ =]-9", told)
     _, printed, told = run("predict", "asia", rows, "--target", "dysp", "--missing-value", "-9", "--json")

@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 
 import mapdag as md
 import naive_networks
-from mapdag.errors import CapacityError, DataError, NetworkError
-from mapdag.networks import BayesianNetwork, prediction
+from mapdag.data import read
+from mapdag.errors import CapacityError, DataError, MapdagWarning, NetworkError, ParameterError
+from mapdag.graphs import DAG
+from mapdag.networks import BayesianNetwork, fit, prediction
 from mapdag.reference import network
 from naive_networks import networks
 
@@ -208,10 +210,26 @@ def test_a_column_that_was_cut_may_have_gaps():
     assert net.predict_proba({"age": [np.nan]}, "ill")[0] == pytest.approx(prior)
 
 
-def test_a_value_that_is_no_level_is_still_an_error():
+def test_a_value_that_is_no_level_is_a_gap_with_a_warning_or_an_error():
+    table = {"smoke": ["yes", "sometimes"], "tub": [None, "no"]}
     with pytest.raises(DataError, match=r"'smoke' has the value 'sometimes' in 1 of 2 rows \(row 2\)") as caught:
-        ASIA.predict({"smoke": ["yes", "sometimes"], "tub": [None, "no"]}, "lung")
+        ASIA.predict(table, "lung", unseen="error")
     assert "the declared levels are 'yes', 'no'" in str(caught.value)
+    gaps = ASIA.predict_proba({**table, "smoke": ["yes", None]}, "lung")
+    for data in (table, read(table, missing="keep", levels={"tub": ["no", "yes"]})):
+        with pytest.warns(MapdagWarning, match=r"'smoke' has 'sometimes' in 1 of 2 rows \(row 2\).*unseen=\"error\""):
+            np.testing.assert_array_equal(ASIA.predict_proba(data, "lung"), gaps)
+    with pytest.raises(ParameterError, match='unseen must be "gap" or "error"'):
+        ASIA.predict(table, "lung", unseen="drop")
+
+
+def test_a_value_that_is_no_level_is_not_the_level_of_missing_values():
+    table = read({"a": ["x", "y", None, "x"] * 50, "b": ["u", "v", "v", "u"] * 50}, missing="level")
+    net = fit(DAG(["a", "b"], [("a", "b")]), table)
+    with pytest.warns(MapdagWarning, match="'z'"):
+        found = net.predict_proba({"a": [None, "z"]}, "b")
+    expected = [net.query("b", evidence).to_dict() for evidence in ({"a": "NA"}, {})]
+    np.testing.assert_allclose(found, [[each[level] for level in ("u", "v")] for each in expected])
 
 
 def test_columns_behind_a_known_blanket_are_not_looked_at():

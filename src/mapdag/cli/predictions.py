@@ -31,11 +31,14 @@ if TYPE_CHECKING:
     from mapdag import BayesianNetwork, Metrics
 
 
-def predict(
+def predict(  # noqa: PLR0917 - typer calls it by keyword
     network: Network,
     data: Data,
     target: Annotated[str, option("--target", "NODE", "What to predict from the other columns.")],
     proba: Annotated[bool, typer.Option("--proba", help="Also write the probability of every level.")] = False,
+    unseen: Annotated[
+        str, option("--unseen", "HOW", "Values that are no level of the network: gap (not known; a warning), or error.")
+    ] = "gap",
     missing_value: MissingValue = [],  # noqa: B006 - typer copies it
     drop: Drop = [],  # noqa: B006
     separator: Separator = None,
@@ -52,7 +55,7 @@ def predict(
     known = load_network(network)
     known.dag.index.position(target)  # an unknown name gets a suggestion
     rows = read_rows(data, drop, separator, encoding)
-    probabilities, judged = _predicted(known, with_gaps(rows, missing_value), target)
+    probabilities, judged = _predicted(known, with_gaps(rows, missing_value), target, unseen)
     added = _columns(known, target, probabilities, proba=proba, taken=rows.columns)
     whole = rows.with_columns(added)
     if out is not None:
@@ -113,14 +116,16 @@ def with_gaps(rows: pl.DataFrame, missing: list[str]) -> pl.DataFrame:
     return rows.select(found)
 
 
-def _predicted(network: BayesianNetwork, rows: pl.DataFrame, target: str) -> tuple[Any, Metrics | None]:
+def _predicted(network: BayesianNetwork, rows: pl.DataFrame, target: str, unseen: Any) -> tuple[Any, Metrics | None]:
     """Return the probabilities of the levels of the target, and how good they are where the rows tell."""
     if target not in rows.columns:
-        return network.predict_proba(rows, target), None
+        return network.predict_proba(rows, target, unseen=unseen), None
     try:
-        judged = md.evaluate(network, rows, target)
+        judged = md.evaluate(network, rows, target, unseen=unseen)
     except DataError as error:
-        probabilities = network.predict_proba(rows, target)  # which has a say of its own if that is the trouble
+        probabilities = network.predict_proba(
+            rows, target, unseen=unseen
+        )  # which has a say of its own if that is the trouble
         warn("the predictions cannot be judged: ", *error.parts)
         return probabilities, None
     return judged.probabilities, judged

@@ -12,9 +12,10 @@ import numpy as np
 from mapdag.data.codings import TEXT, Coding
 from mapdag.data.judgement import RARE, Judgement, judge
 from mapdag.data.labels import MAX_LEVELS, Matcher, half_character, ordered, parse_numbers
-from mapdag.data.meanings import EVERY_COLUMN, MISSING_LEVELS, code_texts, meanings_of, no_level
+from mapdag.data.meanings import EVERY_COLUMN, MISSING_LEVELS, UNSEEN, code_texts, meanings_of, no_level
 from mapdag.data.problems import Problems, listed, quoted
 from mapdag.errors import Setting
+from mapdag.notices import warn
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -211,6 +212,8 @@ def encode(
     if not len(codes) or int(codes.max()) <= size:
         return Coded(column.name, codes, declared, column.coding)
     unknown = codes == size + 1
+    if options.lenient and column.name in options.declared and not options.codes:
+        return _with_unseen(column, codes, declared, unknown)
     # In the order of the rows: positions depend on what else polars has read.
     values = list(dict.fromkeys(labels[position] for position in _as_they_come(index[unknown])))
     more = f" ({len(values):,} such values: {listed(values, 5)})" if len(values) > 1 else ""
@@ -231,6 +234,18 @@ def encode(
     else:  # the levels are not for this table to change
         problems.add(column.name, what, declaration, where=_WHERE)
     return None
+
+
+def _with_unseen(column: Column, codes: NDArray[Any], declared: tuple[str, ...], unknown: NDArray[np.bool_]) -> Coded:
+    """Give values that are no level one of their own, after the others, and say so."""
+    values = list(dict.fromkeys(column.labels[position] for position in _as_they_come(column.index[unknown])))
+    warn(
+        f"column {quoted(column.name)} has {listed(values, 5)} in {column.told(unknown)}, not among its levels "
+        f"{listed(declared, 5)}: taken for not known; pass ",
+        *(Setting("unseen", "error"), " to refuse such rows"),
+    )
+    size = len(declared)
+    return Coded(column.name, np.where(codes < size, codes, 2 * size + 1 - codes), (*declared, UNSEEN), column.coding)
 
 
 def _missing_dealt_with(coded: Coded, column: Column, options: ReadOptions, problems: Problems) -> bool:
@@ -262,7 +277,7 @@ def add_missing(coded: Coded, options: ReadOptions) -> bool:
     declared = options.declared.get(coded.name)
     for label in MISSING_LEVELS:
         if declared is not None and label in declared:
-            coded.codes = np.where(coded.codes == len(declared), declared.index(label), coded.codes)
+            coded.codes = np.where(coded.codes == len(coded.levels), declared.index(label), coded.codes)
             return True
     if declared is not None and options.closed and not options.gaps:
         return False

@@ -26,6 +26,9 @@ USUAL_LEVELS = 256
 #: Levels that missing values may be.
 MISSING_LEVELS = ("<missing>", "NA")
 
+#: The level of values that are none, where these are wanted (`ReadOptions.lenient`).
+UNSEEN = "<unseen>"
+
 #: What stands where there is no code, because a value is missing or is no level.
 MISSING_CODE, NO_LEVEL = -1, -2
 
@@ -48,6 +51,7 @@ class ReadOptions:
     declared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # levels by name; they win over all else
     closed: bool = False  # whether no level may be added to them
     gaps: bool = False  # whether one for missing values may be, all the same; a column then may have no others
+    lenient: bool = False  # whether what is no declared level becomes the level `UNSEEN`, with a warning
     codes: bool | None = None  # whether columns with declared levels hold positions in them; None: to be found out
     truths: bool = False  # whether 0 and 1 may be truth values: they are known not to be positions
     missing: Policy = "error"  # what to do about missing values

@@ -167,6 +167,7 @@ def _understood(asked: ReadingOptions, names: list[str], discretizer: Discretize
         declared=declared_in(asked.get("levels"), like, names),
         closed=like is not None,
         gaps=getattr(like, "gaps", False),
+        lenient=getattr(like, "lenient", False),
         codes=asked.get("codes"),
         missing=missing,
         missing_by=missing_by,

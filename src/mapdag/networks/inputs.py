@@ -6,16 +6,20 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
+from mapdag.checks import is_one_of
 from mapdag.data import Dataset, as_dataset, read
 from mapdag.data.content import as_bytes, failures, is_pipe
-from mapdag.data.meanings import MISSING_LEVELS
-from mapdag.data.problems import listed
+from mapdag.data.labels import Matcher
+from mapdag.data.meanings import MISSING_LEVELS, UNSEEN
+from mapdag.data.problems import listed, rows_text
 from mapdag.data.source import open_source
-from mapdag.errors import DataError
+from mapdag.errors import DataError, ParameterError, Setting
+from mapdag.notices import warn
+from mapdag.wording import brief
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,6 +32,9 @@ if TYPE_CHECKING:
 
 _SHOWN = 5
 
+#: What to do about values in new rows that are no level of the network.
+Unseen: TypeAlias = Literal["gap", "error"]
+
 
 @dataclass(frozen=True)
 class _Like:
@@ -37,12 +44,13 @@ class _Like:
     cuts: Mapping[str, tuple[float, ...]]
     gaps: bool
     codings: Mapping[str, Coding] = field(default_factory=dict)
+    lenient: bool = False  # whether what is no level is none, too
 
     @classmethod
-    def of(cls, network: BayesianNetwork, nodes: Sequence[str], *, gaps: bool) -> _Like:
+    def of(cls, network: BayesianNetwork, nodes: Sequence[str], *, gaps: bool, lenient: bool) -> _Like:
         """Take them from some nodes of a network."""
         cuts = {node: edges for node, edges in network.cuts.items() if node in nodes}
-        return cls({node: _at_least_two(network.levels[node]) for node in nodes}, cuts, gaps, network.codings)
+        return cls({node: _at_least_two(network.levels[node]) for node in nodes}, cuts, gaps, network.codings, lenient)
 
 
 @dataclass(frozen=True)
@@ -54,19 +62,26 @@ class Evidence:
     known: Mapping[str, NDArray[np.bool_]]  # of those that are not known in every row, whether they are
 
 
-def rows_as_evidence(data: Any, nodes: Sequence[str], network: BayesianNetwork) -> Evidence:
+def rows_as_evidence(
+    data: Any, nodes: Sequence[str], network: BayesianNetwork, *, unseen: Unseen = "error"
+) -> Evidence:
     """Return what a table tells about some nodes; columns may be absent, and cells empty.
 
     In a dataset, gaps are those that it was read with, and the level that `read` makes of missing values, where the
-    network has no such level; one that was learned with it knows what it means that a value is missing.
+    network has no such level; one that was learned with it knows what it means that a value is missing. Values that are
+    no level are gaps, too, with a warning, unless `unseen` is "error".
     """
-    table = needed_columns(data, nodes, network, gaps=True)
+    if not is_one_of(unseen, ("gap", "error")):
+        raise ParameterError(f'unseen must be "gap" or "error", got {brief(unseen)}')
+    table = needed_columns(data, nodes, network, gaps=True, lenient=unseen == "gap")
     names = [node for node in nodes if node in table.levels]
     levels = {}
     for name in names:
         own = network.levels[name]
-        gaps = [label for label in MISSING_LEVELS if label in table.levels[name] and label not in own]
+        gaps = [label for label in (*MISSING_LEVELS, UNSEEN) if label in table.levels[name] and label not in own]
         levels[name] = (*own, *gaps)
+        if unseen == "gap" and isinstance(data, Dataset):
+            levels[name] = (*levels[name], *_strange(table, name, levels[name]))
     codes = matched_codes(levels, table, names)
     unsure = [name for name in names if table.has_gaps or levels[name] != network.levels[name]]
     known = {name: codes[name] < len(network.levels[name]) for name in unsure}
@@ -80,6 +95,7 @@ def needed_columns(
     network: BayesianNetwork | None = None,
     *,
     gaps: bool = False,
+    lenient: bool = False,
     **reading: Unpack[ReadingOptions],
 ) -> Dataset:
     """Return a dataset as it is, and of any other table the columns of these nodes.
@@ -97,6 +113,8 @@ def needed_columns(
         default, levels are what `read` finds.
     gaps : bool
         Whether columns may be absent and values missing; the latter then are a level, as with `missing="level"`.
+    lenient : bool
+        Whether values that are no level of the network become one of their own, with a warning.
     **reading
         How to read the table; not for a dataset.
 
@@ -119,7 +137,7 @@ def needed_columns(
     counted = reading.get("weights")
     used = {*nodes, counted} if isinstance(counted, str) else set(nodes)
     others = [name for name in dict.fromkeys(table.names) if name not in used]
-    like = None if network is None else _Like.of(network, nodes, gaps=gaps)
+    like = None if network is None else _Like.of(network, nodes, gaps=gaps, lenient=lenient)
     # A network that was learned with a level for missing values has one for them now.
     missing: Literal["level", "error"] = "error" if network is None else "level"
     given: ReadingOptions = {"like": like, "missing": missing, **reading, "drop": others}
@@ -130,6 +148,22 @@ def needed_columns(
             raise
         told = "\n(options of mapdag.read: pass what read(table, like=network, ...) returns with them)"
         raise DataError(*error.parts, told) from error
+
+
+def _strange(table: Dataset, name: str, levels: Sequence[str]) -> list[str]:
+    """Return the levels of a column that others do not have, and warn of those that some row has."""
+    match = Matcher(levels)
+    found = [label for label in table.levels[name] if match(label) is None]
+    codes = table.column(name)
+    rows = np.isin(codes, [table.levels[name].index(label) for label in found])
+    if rows.any():
+        there = [label for label in found if (codes == table.levels[name].index(label)).any()]
+        warn(
+            f"column {name!r} has {listed(there, _SHOWN)} in {rows_text(rows)}, not among its levels "
+            f"{listed(levels, _SHOWN)}: taken for not known; pass ",
+            *(Setting("unseen", "error"), " to refuse such rows"),
+        )
+    return found
 
 
 def matched_codes(levels: Mapping[str, tuple[str, ...]], data: Dataset, nodes: Sequence[str]) -> dict[str, Codes]:

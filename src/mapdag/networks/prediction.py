@@ -23,7 +23,7 @@ from mapdag.networks.cpts import Floats, refuse_undefined
 from mapdag.networks.elimination import Order, best_order, check_capacity, run
 from mapdag.networks.evidence import decoded
 from mapdag.networks.factors import CALL, Factor, Families, indicator, normalised, onto
-from mapdag.networks.inputs import Evidence, readable_again, rows_as_evidence
+from mapdag.networks.inputs import Evidence, Unseen, readable_again, rows_as_evidence
 from mapdag.networks.propagation import first_best
 from mapdag.networks.questions import MAX_ENTRIES
 
@@ -68,10 +68,10 @@ class Rows(NamedTuple):
     n_rows: int
 
 
-def predict_proba(network: BayesianNetwork, data: Any, node: str) -> Floats:
+def predict_proba(network: BayesianNetwork, data: Any, node: str, unseen: Unseen = "gap") -> Floats:
     """Return the distribution of one node in every row, given what is known of the others."""
     target = network.dag.index.position(node)
-    evidence = _evidence(network, readable_again(data), node)
+    evidence = _evidence(network, readable_again(data), node, unseen)
     families = Families(network)
     rows = _by_position(network, families, evidence, target)
     parts = list(_parts(network, rows, target))
@@ -90,9 +90,9 @@ def predict_proba(network: BayesianNetwork, data: Any, node: str) -> Floats:
     return result
 
 
-def predict(network: BayesianNetwork, data: Any, node: str) -> NDArray[Any]:
+def predict(network: BayesianNetwork, data: Any, node: str, unseen: Unseen = "gap") -> NDArray[Any]:
     """Return the most probable level of one node in every row, given what is known of the others."""
-    probabilities = predict_proba(network, data, node)
+    probabilities = predict_proba(network, data, node, unseen)
     impossible = np.isnan(probabilities[:, 0])
     if impossible.any():
         raise NetworkError(
@@ -102,14 +102,14 @@ def predict(network: BayesianNetwork, data: Any, node: str) -> NDArray[Any]:
     return decoded(network.levels[node], network.codings.get(node, TEXT), first_best(probabilities.T))
 
 
-def _evidence(network: BayesianNetwork, data: Any, node: str) -> Evidence:
+def _evidence(network: BayesianNetwork, data: Any, node: str, unseen: Unseen) -> Evidence:
     """Return what the table tells about the nodes that matter.
 
     As long as the Markov blanket is known throughout, nothing is asked of other columns, but for those of families
     whose tables have zeros: they may make a row impossible.
     """
     dag, blanket = network.dag, network.dag.markov_blanket(node)
-    evidence = rows_as_evidence(data, blanket, network)
+    evidence = rows_as_evidence(data, blanket, network, unseen=unseen)
     sure = [name for name in evidence.codes if name not in evidence.known]
     near = set(blanket)
     if len(sure) < len(blanket):
@@ -117,7 +117,7 @@ def _evidence(network: BayesianNetwork, data: Any, node: str) -> Evidence:
     zeros = {network.nodes[member] for i in _with_zeros(network) for member in (*dag.parent_indices(i), i)}
     wanted = [name for name in dag.nodes if name in near | zeros and name != node]
     if len(wanted) > len(blanket):
-        evidence = rows_as_evidence(data, wanted, network)
+        evidence = rows_as_evidence(data, wanted, network, unseen=unseen)
     if not near & evidence.codes.keys() and blanket:
         raise DataError(
             f"the data have no column of a node that tells anything about {node!r}, such as {listed(blanket)}; "

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from mapdag.errors import ParameterError
 from mapdag.networks.evidence import levels_by_node
+from mapdag.public import public
 from mapdag.wording import brief
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from mapdag.networks.answers import Explanation, Marginals
     from mapdag.networks.cpts import Floats
     from mapdag.networks.distribution import Distribution
+    from mapdag.networks.inputs import Unseen
     from mapdag.networks.network import BayesianNetwork
     from mapdag.networks.probabilities import CPT
 
@@ -175,7 +177,8 @@ class Questions:
 
         return log_probability(self._network, levels_by_node("evidence", evidence, optional=False), max_entries)
 
-    def predict(self, data: Any, node: str) -> NDArray[Any]:
+    @public()
+    def predict(self, data: Any, node: str, *, unseen: Unseen = "gap") -> NDArray[Any]:
         """Return the most probable level of a node in every row, given what is known of others; of equals, the first.
 
         Parameters
@@ -188,6 +191,9 @@ class Questions:
             that a single row will do.
         node : str
             The node to predict.
+        unseen : {"gap", "error"}
+            What to do about values that are no level of the network: take them for not known, with a warning, or refuse
+            the table.
 
         Returns
         -------
@@ -198,7 +204,7 @@ class Questions:
         Raises
         ------
         DataError
-            If a column holds anything but levels of the network, or no column tells anything about the node.
+            If no column tells anything about the node; where ``unseen="error"``, if a column holds anything but levels.
         NetworkError
             If a row is impossible whatever the level.
         CapacityError
@@ -215,14 +221,15 @@ class Questions:
         """
         from mapdag.networks.prediction import predict
 
-        return predict(self._network, data, node)
+        return predict(self._network, data, node, unseen)
 
-    def predict_proba(self, data: Any, node: str) -> Floats:
+    @public()
+    def predict_proba(self, data: Any, node: str, *, unseen: Unseen = "gap") -> Floats:
         """Return the probabilities of the levels of a node in every row, given what is known of the others.
 
         Parameters
         ----------
-        data, node
+        data, node, unseen
             As for `predict`.
 
         Returns
@@ -239,7 +246,7 @@ class Questions:
         """
         from mapdag.networks.prediction import predict_proba
 
-        return predict_proba(self._network, data, node)
+        return predict_proba(self._network, data, node, unseen)
 
     def do(self, levels: Mapping[str, Any]) -> BayesianNetwork:
         """Return the network after an intervention: the arcs into some nodes cut, their levels set.

@@ -16,19 +16,22 @@ from mapdag.errors import DataError, ParameterError, Setting
 from mapdag.networks.inputs import readable_again, rows_as_evidence
 from mapdag.networks.network import check_network
 from mapdag.predictions.measures import Metrics, codes_of
+from mapdag.public import public
 from mapdag.wording import brief
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from mapdag.networks import BayesianNetwork
+    from mapdag.networks.inputs import Unseen
 
     Floats = NDArray[np.float64]
 
 _SUM = 1e-6  # how far from one the probabilities of a row may add up
 
 
-def evaluate(network: BayesianNetwork, data: Any, target: str) -> Metrics:
+@public()
+def evaluate(network: BayesianNetwork, data: Any, target: str, *, unseen: Unseen = "gap") -> Metrics:
     """Predict a column of a table from the others by a network, and judge the predictions by what the column holds.
 
     Parameters
@@ -39,6 +42,8 @@ def evaluate(network: BayesianNetwork, data: Any, target: str) -> Metrics:
         is missing are not judged.
     target : str
         A node, and a column.
+    unseen : {"gap", "error"}
+        What to do about values that are no level of the network, as in `BayesianNetwork.predict`.
 
     Returns
     -------
@@ -54,14 +59,16 @@ def evaluate(network: BayesianNetwork, data: Any, target: str) -> Metrics:
     check_network("network", network)
     network.dag.index.position(target)  # an unknown name gets a suggestion
     data = readable_again(data)
-    found = rows_as_evidence(data, [target], network)
+    found = rows_as_evidence(data, [target], network, unseen=unseen)
     if target not in found.codes:
         raise DataError(f"the data have no column {target!r} to judge predictions by")
     actual = found.codes[target].astype(np.intp)
     if target in found.known:
         actual = np.where(found.known[target], actual, -1)
+        if (actual < 0).all():
+            rows_as_evidence(data, [target], network)  # which says what it holds instead of levels, if it does
     weights = data.weights if isinstance(data, Dataset) else None
-    probabilities = network.predict_proba(data, target)
+    probabilities = network.predict_proba(data, target, unseen=unseen)
     return Metrics(network.levels[target], actual, probabilities, _checked_weights(weights, found.n_rows))
 
 

@@ -301,8 +301,8 @@ class Result(Drawable, Tabular):
         return (
             f"the graph has no directed path from {cause!r} to {effect!r}, so that it has no effect in this graph: "
             f"that is no estimate. The log Bayes factor of {cause} -> {effect} is {factors[0]:.3g} given all other "
-            f"arcs; in the two columns alone, it is {factors[1]:.3g}, and P({effect} = {rates.levels[effect][outcome]}) "
-            f"is {named(told, 4)} of {cause!r}. result.adjusted({cause!r}, {effect!r}, given=[...]) adjusts for what you "
+            f"arcs, {factors[1]:.3g} in the two columns alone. There, P({effect} = {rates.levels[effect][outcome]}) is "
+            f"{named(told, 4)} of {cause!r}. result.adjusted({cause!r}, {effect!r}, given=[...]) adjusts for what you "
             "choose; mapdag.bootstrap and mapdag.arc_posteriors tell how sure the graph is"
         )
 
