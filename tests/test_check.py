@@ -475,3 +475,12 @@ def test_rare_levels_become_one_and_new_rows_are_coded_alike(tmp_path):
     np.testing.assert_array_equal(rare, other)
     with pytest.raises(DataError, match=r"lump=\{\"breed\": 0.01\}"):
         md.read(table)
+
+
+def test_body_weights_of_years_are_no_survey_weights():
+    rng = np.random.default_rng(6)
+    before = rng.normal(70, 15, 400).round(1)
+    frame = pd.DataFrame({"sex": rng.choice(["f", "m"], 400), "wt71": before, "wt82": before + rng.normal(3, 6, 400)})
+    found = md.check(frame)
+    assert kinds(found) == {"sex": "category", "wt71": "numeric", "wt82": "numeric"}
+    assert "weights" not in found.options

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mapdag.data.judgement import RARE, bins_for, count_column, describe_missing, judge
-from mapdag.data.labels import text_of
+from mapdag.data.labels import MISSING, text_of
 from mapdag.data.meanings import EVERY_COLUMN, meanings_of, missing_positions
 from mapdag.data.missing_codes import not_asked, suspects
 from mapdag.data.preparation import prepare
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 
 COMMON_SHOWN = 5  # values of a column
+_FEW_GAPS = 0.2  # share of the rows that may lack a part of a sum
 _SHOWN = 5  # pairs of columns, and levels, that are named
 
 
@@ -229,9 +230,11 @@ def find_sums(columns: Sequence[Column], facts: Sequence[Fact]) -> list[Fact]:
     """Find columns that are sums of others, of which each would be a parent."""
     numbers = {}
     for column, fact in zip(columns, facts, strict=True):
-        found = column.numbers(()) if fact.is_kept and not fact.missing and column.declared is None else None
+        if not fact.is_kept or column.declared is not None or fact.gone.mean() > _FEW_GAPS:
+            continue
+        found = column.numbers(MISSING | set(fact.suspects))
         if found is not None:
-            numbers[fact.name] = found[column.index]
+            numbers[fact.name] = np.where(fact.gone, np.nan, found[column.index])
     repeats = {found.name: found.told() for found in sums(numbers)}
     return [replace(fact, repeats=repeats.get(fact.name, "")) for fact in facts]
 

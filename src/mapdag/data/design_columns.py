@@ -52,7 +52,8 @@ _TIME_NAMES = re.compile(
     r"(year|yr|wave|time|period|visit|month|week|day|round|occasion|session|quarter|date|age|t)\d*", re.IGNORECASE
 )
 _WEIGHT_NAMES = re.compile(
-    r"(?P<vague>weights?|wts?|wgts?)|[pdsfa](sp|n)?_?(weights?|wght|wgt|wt)|(an|design|post|pop|person|per|hh|house(hold)?"
+    r"(?P<vague>(weights?|wts?|wgts?|wght)[_. ]?\d*)|[pdsfa](sp|n)?_?(weights?|wght|wgt|wt)"
+    r"|(an|design|post|pop|person|per|hh|house(hold)?"
     r"|final|fin|fn?l|sample|sampling|samp|survey|svy|case|int|exam|grossing|population|replicate|analysis)[_. ]?"
     r"(weights?|wght|wgt|wt)|(weights?|wght|wgt|wt)[_. ]?(final|person|per|hh|mec|int|ssall|ssps|s|trimmed|norm)?"
     r"(\d+yr|\d+)?|wtmec\d*yr|wtint\d*yr|_?finalwt|_llcpwt|v005|weights?_.*",
