@@ -14,7 +14,7 @@ from mapdag.errors import GraphError, NetworkError, ParameterError
 from mapdag.graphs import CPDAG, DAG, meek_closure
 from mapdag.networks import BayesianNetwork
 from mapdag.reference import network
-from mapdag.theory import adjusted_effect, log_bayes_factor
+from mapdag.theory import log_bayes_factor
 from naive_networks import networks
 
 
@@ -347,7 +347,7 @@ def test_adjusting_for_a_set_of_ones_choice_is_the_sum_over_its_strata():
     drug = (rng.random(n) < 0.2 + 0.25 * age).astype(int)
     cured = (rng.random(n) < 0.1 + 0.2 * drug + 0.2 * age + 0.1 * sex).astype(int)
     frame = {"age": age, "sex": sex, "drug": drug, "cured": cured}
-    found = adjusted_effect(frame, "drug", "cured", ["age", "sex"], prior=1e-9, seed=1)
+    found = md.adjusted_effect(frame, "drug", "cured", ["age", "sex"], prior=1e-9, seed=1)
     expected = np.zeros((2, 2))
     for stratum in itertools.product(range(3), range(2)):
         inside = (age == stratum[0]) & (sex == stratum[1])
@@ -360,14 +360,14 @@ def test_adjusting_for_a_set_of_ones_choice_is_the_sum_over_its_strata():
     assert abs(mean - (expected[1, 1] - expected[0, 1])) < 0.002
     assert not found.unsupported
     with pytest.raises(md.errors.ParameterError, match="different columns"):
-        adjusted_effect(frame, "drug", "cured", "drug")
+        md.adjusted_effect(frame, "drug", "cured", "drug")
     with pytest.raises(md.errors.DataError, match="no column 'agee'"):
-        adjusted_effect(frame, "drug", "cured", "agee")
+        md.adjusted_effect(frame, "drug", "cured", "agee")
 
 
 def test_strata_without_some_level_of_the_cause_are_told():
     frame = {"z": [0] * 50 + [1] * 50, "x": [0, 1] * 25 + [1] * 50, "y": [0, 1, 1, 0] * 25}
-    found = adjusted_effect(frame, "x", "y", "z")
+    found = md.adjusted_effect(frame, "x", "y", "z")
     assert found.unsupported == 0.5
     assert "50.0% of the rows are in strata that lack some level of 'x'" in str(found)
     assert found.upper[0, 1] - found.lower[0, 1] > 0.4  # half of it is known by the prior only

@@ -41,12 +41,14 @@ if TYPE_CHECKING:
     from mapdag.networks import (
         CPT,
         EM,
+        AdjustedEffect,
         BayesianNetwork,
         Distribution,
         Explanation,
         Imputation,
         Marginals,
         PooledEstimate,
+        adjusted_effect,
         fit,
         fit_em,
         impute,
@@ -93,6 +95,7 @@ __all__ = [
     "NAL",
     "PNAL",
     "VSP",
+    "AdjustedEffect",
     "ArcPosteriors",
     "BDeu",
     "BDs",
@@ -131,6 +134,7 @@ __all__ = [
     "Score",
     "Support",
     "U",
+    "adjusted_effect",
     "alpha_star",
     "arc_posteriors",
     "best_dags",
@@ -193,8 +197,8 @@ _HOME = {
     "mapdag.graphs": "CPDAG DAG Comparison compare hamming meek_closure n_dags random_dag shd uniform_dag",
     "mapdag.io": "from_networkx from_pgmpy from_pyagrum read_arcs read_graph read_network write_graph write_network "
     "write_table",
-    "mapdag.networks": "CPT EM BayesianNetwork Distribution Explanation Imputation Marginals PooledEstimate fit fit_em "
-    "impute kl_divergence pool_estimates",
+    "mapdag.networks": "CPT EM AdjustedEffect BayesianNetwork Distribution Explanation Imputation Marginals "
+    "PooledEstimate adjusted_effect fit fit_em impute kl_divergence pool_estimates",
     "mapdag.objective": "Hyperparameters Score parse score",
     "mapdag.predictions": "Metrics evaluate metrics",
     "mapdag.priors": "CS MU VSP LogLinear MaxParents Support U",

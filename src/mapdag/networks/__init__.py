@@ -15,16 +15,19 @@ from mapdag.networks.imputation import Imputation, impute
 from mapdag.networks.network import BayesianNetwork
 from mapdag.networks.pooling import PooledEstimate, pool_estimates
 from mapdag.networks.probabilities import CPT
+from mapdag.networks.standardization import AdjustedEffect, adjusted_effect
 
 __all__ = [
     "CPT",
     "EM",
+    "AdjustedEffect",
     "BayesianNetwork",
     "Distribution",
     "Explanation",
     "Imputation",
     "Marginals",
     "PooledEstimate",
+    "adjusted_effect",
     "fit",
     "fit_em",
     "impute",

@@ -52,12 +52,10 @@ from mapdag.theory.marginal import (
     log_bds_over_bdeu_limits,
 )
 from mapdag.theory.optimum import AlphaPath, alpha_star, find_alpha_star
-from mapdag.theory.standardization import AdjustedEffect, adjusted_effect
 
 __all__ = [
     "EXAMPLE_1",
     "EXAMPLE_2",
-    "AdjustedEffect",
     "AlphaPath",
     "ArcSupport",
     "Diagnosis",
@@ -65,7 +63,6 @@ __all__ = [
     "FamilySparsity",
     "LimitPoint",
     "Limits",
-    "adjusted_effect",
     "alpha_star",
     "approximate_arc_correlation",
     "approximate_arc_probability",

@@ -38,13 +38,12 @@ if TYPE_CHECKING:
     from mapdag.contracts import Likelihood, Objective
     from mapdag.data import Dataset
     from mapdag.graphs import CPDAG, DAG
-    from mapdag.networks import CPT, BayesianNetwork
+    from mapdag.networks import CPT, AdjustedEffect, BayesianNetwork
     from mapdag.objective import Hyperparameters
     from mapdag.objective.constraints import Rules
     from mapdag.search.cache import FamilyCache
     from mapdag.search.frame.certificate import Certificate
     from mapdag.search.frame.watch import Watch
-    from mapdag.theory import AdjustedEffect
 
 MoveKind = Literal["add", "delete", "reverse", "reorder", "restart"]
 Stopped = Literal["converged", "max_iter", "time_limit", "interrupted", "given"]
@@ -283,12 +282,11 @@ class Result(Drawable, Tabular):
 
     def _without_path(self, cause: str, effect: str) -> str:
         """Say that a graph without a path is no estimate of an effect, and what the data say."""
-        from mapdag.theory import log_bayes_factor
-
         alone = type(self.dag)([cause, effect])
         two = self.data.select([cause, effect])
         factors = [
-            log_bayes_factor(dag, data, cause, effect, self.objective.likelihood)
+            score(dag.with_arc(cause, effect), data, self.objective.likelihood).log_likelihood
+            - score(dag, data, self.objective.likelihood).log_likelihood
             for dag, data in ((self.dag, self.data), (alone, two))
         ]
         rates = self.adjusted(cause, effect)
@@ -309,7 +307,7 @@ class Result(Drawable, Tabular):
     def adjusted(self, cause: str, effect: str, given: str | Iterable[str] = (), **options: Any) -> AdjustedEffect:
         """Return the effect of an intervention, adjusted for columns of one's own choice, with credible intervals.
 
-        From the data alone: the graph has no part in it. `mapdag.theory.adjusted_effect` has the other options.
+        From the data alone: the graph has no part in it. `mapdag.adjusted_effect` has the other options.
 
         Parameters
         ----------
@@ -326,7 +324,7 @@ class Result(Drawable, Tabular):
         >>> [round(value, 2) for value in found.difference("yes", "yes", "no")]
         [0.69, 0.65, 0.72]
         """
-        from mapdag.theory import adjusted_effect
+        from mapdag.networks import adjusted_effect
 
         return adjusted_effect(self.data, cause, effect, given, **options)
 

@@ -159,9 +159,9 @@ def adjusted_effect(
 
     Examples
     --------
-    >>> from mapdag import network, theory
-    >>> data = network("asia").sample(2000, seed=1)
-    >>> print(theory.adjusted_effect(data, "smoke", "bronc"))
+    >>> import mapdag as md
+    >>> data = md.network("asia").sample(2000, seed=1)
+    >>> print(md.adjusted_effect(data, "smoke", "bronc"))
     'bronc' after each intervention on 'smoke', not adjusted for anything; 2,000 rows
     do(smoke)  bronc  probability    2.5%   97.5%
     yes        yes         0.5833  0.5531  0.6144
