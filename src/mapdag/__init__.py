@@ -13,16 +13,18 @@ if TYPE_CHECKING:
     from mapdag.contracts import Likelihood, Objective, Prior
     from mapdag.counts import Counter, CountTable
     from mapdag.crossvalidation import CrossValidation, cross_validate
-    from mapdag.data import Check, Cuts, Dataset, Gaps, ScannedDataset, check, discretize, read, scan
+    from mapdag.data import Check, Cuts, Dataset, Gaps, Interventions, ScannedDataset, check, discretize, read, scan
     from mapdag.explorer.doors import explore
     from mapdag.graphs import (
         CPDAG,
         DAG,
         Comparison,
+        NextExperiments,
         compare,
         hamming,
         meek_closure,
         n_dags,
+        next_experiments,
         random_dag,
         shd,
         uniform_dag,
@@ -119,12 +121,14 @@ __all__ = [
     "Gaps",
     "Hyperparameters",
     "Imputation",
+    "Interventions",
     "Likelihood",
     "LogLik",
     "LogLinear",
     "Marginals",
     "MaxParents",
     "Metrics",
+    "NextExperiments",
     "Objective",
     "PooledEstimate",
     "Posterior",
@@ -165,6 +169,7 @@ __all__ = [
     "metrics",
     "n_dags",
     "network",
+    "next_experiments",
     "parse",
     "pool_estimates",
     "posterior",
@@ -192,9 +197,10 @@ _HOME = {
     "mapdag.contracts": "Likelihood Objective Prior",
     "mapdag.counts": "CountTable Counter",
     "mapdag.crossvalidation": "CrossValidation cross_validate",
-    "mapdag.data": "Check Cuts Dataset Gaps ScannedDataset check discretize read scan",
+    "mapdag.data": "Check Cuts Dataset Gaps Interventions ScannedDataset check discretize read scan",
     "mapdag.explorer.doors": "explore",
-    "mapdag.graphs": "CPDAG DAG Comparison compare hamming meek_closure n_dags random_dag shd uniform_dag",
+    "mapdag.graphs": "CPDAG DAG Comparison NextExperiments compare hamming meek_closure n_dags next_experiments "
+    "random_dag shd uniform_dag",
     "mapdag.io": "from_networkx from_pgmpy from_pyagrum read_arcs read_graph read_network write_graph write_network "
     "write_table",
     "mapdag.networks": "CPT EM AdjustedEffect BayesianNetwork Distribution Explanation Imputation Marginals "

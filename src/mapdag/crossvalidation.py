@@ -11,6 +11,7 @@ import numpy as np
 
 from mapdag.checks import check_whole
 from mapdag.data import Cuts, Dataset, as_dataset, split_options, with_gaps
+from mapdag.data.interventions import refuse_interventions
 from mapdag.data.preparation import prepare
 from mapdag.errors import ParameterError, Setting
 from mapdag.families import check_gaps
@@ -307,6 +308,7 @@ def _job(
     prepared = prepare(data, **reading) if chosen_anew else None
     table = as_dataset(data, **reading) if prepared is None else prepared.dataset()
     if target is not None:
+        refuse_interventions(table, "a cross-validation of predictions")
         table.index(target)  # an unknown name is refused before the work begins
         if prepared is not None and target in table.cuts:
             prepared = prepared.with_cuts(Cuts({target: table.cuts[target]}))
@@ -317,8 +319,9 @@ def _deal(data: Dataset, folds: int, rng: np.random.Generator) -> NDArray[np.int
     """Deal the observations into folds: the fold of each row, or how much of it goes to each fold.
 
     A row that stands for several observations (whole weights) is split between folds; one with a fractional weight is
-    not. Rows of one group go to the same fold.
+    not. Rows of one group go to the same fold. Otherwise, each experiment is dealt evenly.
     """
+    first = 0
     if data.groups is not None:
         which, number = np.unique(data.groups, return_inverse=True)
         if folds > len(which):
@@ -328,15 +331,22 @@ def _deal(data: Dataset, folds: int, rng: np.random.Generator) -> NDArray[np.int
     if data.weights is None or data.weights.dtype.kind == "f":
         if folds > data.n_rows:
             raise ParameterError(f"folds must not exceed the number of rows ({data.n_rows}), got {folds}")
-        return rng.permutation(np.arange(data.n_rows) % folds)
+        dealt = np.empty(data.n_rows, dtype=np.int64)
+        for rows in data.experiments():
+            dealt[rows] = rng.permutation((first + np.arange(len(rows))) % folds)
+            first += len(rows)
+        return dealt
     if folds > data.total:
         raise ParameterError(f"folds must not exceed the number of observations ({data.total}), got {folds}")
-    left = data.weights.astype(np.int64)
     dealt = np.empty((folds, data.n_rows), dtype=np.int64)
-    for fold, mine in enumerate(dealt):
-        size = (int(data.total) - fold - 1) // folds + 1  # the first folds get one more where they are not even
-        mine[:] = rng.multivariate_hypergeometric(left, size, method="marginals")
-        left -= mine
+    for rows in data.experiments():
+        left = data.weights[rows].astype(np.int64)
+        total = int(left.sum())
+        for fold in range(folds):
+            size = total // folds + ((fold - first) % folds < total % folds)  # some get one more where it is not even
+            dealt[fold, rows] = drawn = rng.multivariate_hypergeometric(left, size, method="marginals")
+            left -= drawn
+        first += total
     return dealt
 
 

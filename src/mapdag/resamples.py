@@ -266,16 +266,22 @@ def _grow(job: _Resamples, size: int, *, threads: int | None, cluster: Any = Non
 def resample(data: Dataset, stream: np.random.SeedSequence) -> Dataset:
     """Draw as many rows as there are, with replacement; weighted rows in proportion to their weights.
 
-    Where rows are grouped, whole groups are drawn.
+    Where rows are grouped, whole groups are drawn. Otherwise, rows of each experiment are drawn from those of the same
+    one: what is set is not left to chance.
     """
-    rng = np.random.default_rng(stream)
+    rng, parts = np.random.default_rng(stream), data.experiments()
     if data.groups is not None:
         return _resampled_groups(data, data.groups, rng)
     if data.weights is None:
-        return data.take(rng.integers(0, data.n_rows, data.n_rows))
-    times = rng.multinomial(math.ceil(data.total), data.weights / data.weights.sum())
+        return data.take(np.concatenate([rows[rng.integers(0, len(rows), len(rows))] for rows in parts]))
+    times = np.zeros(data.n_rows, dtype=np.int64)
+    for rows in parts:
+        mine = data.weights[rows]
+        times[rows] = rng.multinomial(math.ceil(math.fsum(mine)), mine / mine.sum())
     drawn = np.flatnonzero(times)
-    return type(data)(data.names, data.levels, data.codes[:, drawn], times[drawn], has_gaps=data.has_gaps)
+    was_set = data.interventions and data.interventions.take(drawn, data.names)
+    gaps, codes = data.has_gaps, data.codes[:, drawn]
+    return type(data)(data.names, data.levels, codes, times[drawn], has_gaps=gaps, interventions=was_set)
 
 
 def _resampled_groups(data: Dataset, groups: NDArray[np.int64], rng: np.random.Generator) -> Dataset:
@@ -285,7 +291,8 @@ def _resampled_groups(data: Dataset, groups: NDArray[np.int64], rng: np.random.G
     times = rng.multinomial(max(round(data.total), 1), each / each.sum())
     drawn = np.flatnonzero(times[groups])
     counts = (times[groups] * weights / each[groups])[drawn]
-    return replace(data, codes=data.codes[:, drawn], weights=counts, groups=groups[drawn])
+    was_set = data.interventions and data.interventions.take(drawn, data.names)
+    return replace(data, codes=data.codes[:, drawn], weights=counts, groups=groups[drawn], interventions=was_set)
 
 
 @dataclass(frozen=True)

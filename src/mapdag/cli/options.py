@@ -59,6 +59,9 @@ Groups: TypeAlias = Annotated[
     str | None,
     option("--groups", "COLUMN", "Column that tells which rows belong together: each group is one observation."),
 ]
+WasSet: TypeAlias = Annotated[
+    str | None, option("--interventions", "COLUMN", "Column that names the variables set in each row, empty for none.")
+]
 Drop: TypeAlias = Annotated[list[str], option("--drop", "COLUMN", "Leave a column out; repeatable.")]
 MissingValue: TypeAlias = Annotated[
     list[str],
@@ -207,6 +210,7 @@ def table_options(  # noqa: PLR0917 - typer calls it by keyword
     weights: Weights = None,
     weighting: Weighting = None,
     groups: Groups = None,
+    interventions: WasSet = None,
     max_levels: MaxLevels = None,
     lump: Lump = [],  # noqa: B006
     separator: Separator = None,
@@ -228,6 +232,7 @@ def table_options(  # noqa: PLR0917 - typer calls it by keyword
         "weights": weights,
         "weighting": weighting,  # type: ignore[typeddict-item]  # checked there
         "groups": groups,
+        "interventions": interventions,
         "max_levels": max_levels,
         "lump": shares_from(lump),
         "separator": separator,

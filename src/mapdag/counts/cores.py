@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from mapdag.checks import is_one_of
+from mapdag.counts.children import child_columns
 from mapdag.counts.engine import Engine, Request
 from mapdag.counts.table import Counted, CountTable, TableBatch, merge_counts
 from mapdag.errors import ParameterError
@@ -48,7 +49,8 @@ class Rows(NamedTuple):
 class Counter(Engine):
     """Counts of any family in one data set; nodes are column indices.
 
-    Rows that lack a member of a family, where the data have gaps, are not in its table.
+    Rows that lack a member of a family, where the data have gaps, are not in its table; neither are those in which the
+    child was set.
 
     Parameters
     ----------
@@ -61,6 +63,7 @@ class Counter(Engine):
     """
 
     counts_gaps = True
+    counts_interventions = True
 
     def __init__(self, data: Dataset, *, backend: Backend = "auto", threads: int = 1) -> None:
         if not is_one_of(backend, ("auto", "bitsets", "tables", "sorted")):
@@ -69,9 +72,12 @@ class Counter(Engine):
             raise ParameterError(f"backend={backend!r} cannot count weighted rows; use 'auto' or 'sorted'")
         self._backend = backend
         self._threads = threads
-        self.codes = data.codes
+        counted = child_columns(data)
+        self.codes = counted.table.codes
         self.cards = data.cards
-        self.widths = data.widths
+        self.widths = counted.table.widths
+        self.as_child, self.totals = counted.columns, counted.totals
+        self._levels = counted.table.cards
         self.weights = data.exact_weights
         self.total = data.total
         self.n_rows = data.n_rows
@@ -97,7 +103,7 @@ class Counter(Engine):
 
         with helped(pack, self._threads, min(self._threads - 1, self.codes.size // _WORTH_A_THREAD)):
             pack()
-        return Rows(self.codes, bits, first_level, self.cards, self.widths)
+        return Rows(self.codes, bits, first_level, self._levels, self.widths)
 
     @cached_property
     def way(self) -> int:
@@ -112,7 +118,7 @@ class Counter(Engine):
 
         if not parents or self.n_rows == 0:
             return 1 if self.n_rows else 0
-        return rows.number_rows(self.codes, np.array(parents, dtype=np.int64), self.cards).n_cells
+        return rows.number_rows(self.codes, np.array(parents, dtype=np.int64), self._levels).n_cells
 
     def tables(self, requests: Sequence[Request]) -> list[TableBatch]:
         """Count every family of some requests: a batch of tables for each, positive counts only.
@@ -134,18 +140,18 @@ class Counter(Engine):
             return self._extensions(child, parents, candidates)
         if parents:  # as one more parent added to the others
             return self._extensions(child, parents[:-1], parents[-1:])
-        return self.table(child, ()).batch(child)._replace(total=float(self.total))
+        return self.table(child, ()).batch(child)._replace(total=float(self.totals[child]))
 
     def _extensions(self, child: int, parents: tuple[int, ...], candidates: tuple[int, ...]) -> TableBatch:
         from mapdag.counts import choice
 
-        family, members = np.array([*parents, child], dtype=np.int64), np.array(candidates, dtype=np.int64)
+        family, members = self._family(child, parents), np.array(candidates, dtype=np.int64)
         if self.weights is not None and not self._same:
             return self._batch(child, parents, members, self._weighted(family, members))
-        how = choice.choose(self.n_rows, family, members, self.cards, self.way)
+        how = choice.choose(self.n_rows, family, members, self._levels, self.way)
         cells, order = self._cells(family if (how != choice.BITSETS).any() else family[-1:])
         if self.way == choice.AUTO:
-            choice.choose_again(how, self.n_rows, cells.n_cells, family, members, self.cards)
+            choice.choose_again(how, self.n_rows, cells.n_cells, family, members, self._levels)
         parts = []
         for each in np.unique(how):
             places = np.flatnonzero(how == each)
@@ -159,7 +165,7 @@ class Counter(Engine):
 
     def table(self, child: int, parents: Sequence[int]) -> CountTable:
         """Count one family in full: which configuration and level each count belongs to."""
-        family = np.array([*parents, child], dtype=np.int64)
+        family = self._family(child, parents)
         cells, order = self._cells(family)
         ends = order.ends[: cells.n_cells]
         starts = np.concatenate([[0], ends[:-1]])[: cells.n_cells]
@@ -178,10 +184,14 @@ class Counter(Engine):
             n_nodes=self.n_nodes,
         )
 
+    def _family(self, child: int, parents: Sequence[int]) -> Ints:
+        """Columns that a family is counted with."""
+        return np.array([*parents, self.as_child[child]], dtype=np.int64)
+
     def _cells(self, family: Ints) -> tuple[Any, Any]:
         from mapdag.counts import rows
 
-        cells = rows.number_rows(self.codes, family, self.cards)
+        cells = rows.number_rows(self.codes, family, self._levels)
         return cells, rows.sort_rows(cells.ids, cells.n_cells)
 
     def _weighted(self, family: Ints, candidates: Ints) -> Counted:
@@ -191,7 +201,7 @@ class Counter(Engine):
         cells, order = self._cells(family)
         zero, nobodys = np.empty(0, dtype=self.weights.dtype), np.empty((0, 0), dtype=self.weights.dtype)
         ends = cells.configuration_ends
-        return rows.count_sorted(self.codes, order, ends, candidates, self.cards, self.weights, zero, nobodys)
+        return rows.count_sorted(self.codes, order, ends, candidates, self._levels, self.weights, zero, nobodys)
 
     def _batch(self, child: int, parents: tuple[int, ...], candidates: Ints, counts: Counted) -> TableBatch:
         q, log_q = self.declared(parents)
@@ -203,5 +213,5 @@ class Counter(Engine):
             q=q[which],
             log_q=log_q[which],
             n_parents=np.full(len(candidates), len(parents) + 1, dtype=np.int64),
-            total=float(self.total),
+            total=float(self.totals[child]),
         )

@@ -67,6 +67,9 @@ class Engine(ABC):
     counts_gaps: ClassVar[bool] = False
     """Whether rows may have gaps: those that lack a member of a family are then not in its table."""
 
+    counts_interventions: ClassVar[bool] = False
+    """Whether values may have been set in some rows: these are then not in the tables of the variables that were."""
+
     @property
     def n_nodes(self) -> int:
         """Number of variables."""
@@ -143,4 +146,8 @@ def make_engine(engine: str | Callable[[Dataset], Engine], data: Dataset) -> Eng
         raise ParameterError(f"engine must be one of {', '.join(ENGINES)}, or make an Engine, got {brief(engine)}")
     if data.has_gaps and not made.counts_gaps:
         raise ParameterError(f'engine must be one that counts rows with gaps, such as "cores", got {engine!r}')
+    if data.interventions is not None and not made.counts_interventions:
+        raise ParameterError(
+            f'engine must be one that takes interventions into account, such as "cores", got {engine!r}'
+        )
     return made

@@ -48,7 +48,7 @@ class RememberedTables(Engine):
         Tables that were counted, not remembered.
     """
 
-    counts_gaps = True  # where the other engine does, which has been asked
+    counts_gaps = counts_interventions = True  # where the other engine does, which has been asked
 
     def __init__(self, engine: Engine, most: int) -> None:
         self._engine = engine

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mapdag.counts.agenda import Agenda, Table, Turn, words_of
+from mapdag.counts.children import child_columns
 from mapdag.counts.engine import Engine, Request
 from mapdag.counts.passes import BLOCK_ROWS, Blocks, Parts, Slices, count_blocks
 from mapdag.counts.table import Counted, CountTable, TableBatch, declared, merge_counts
@@ -57,17 +58,20 @@ class SummedEngine(Engine):
 
     fractions = 0
     counts_gaps = True
+    counts_interventions = True
     most_cells = 1 << 25  # 256 MB
 
     def __init__(self, data: Any) -> None:
         if data.weights is not None:
             raise DataError("rows that carry weights are counted in memory only: pass ", Setting("engine", "cores"))
+        counted = child_columns(data)
         self.cards = data.cards
-        self.widths = data.widths
+        self.widths = counted.table.widths
         self.n_rows = data.n_rows
         self.total = data.n_rows
         self.work = Work()
-        self._levels: list[int] = self.cards.tolist()
+        self._table, self._as_child, self._totals = counted.table, counted.columns.tolist(), counted.totals
+        self._levels: list[int] = counted.table.cards.tolist()
         self._widths: list[int] = self.widths.tolist()  # tables have room for gaps until they are added up
 
     @abstractmethod
@@ -76,6 +80,7 @@ class SummedEngine(Engine):
 
     def tables(self, requests: Sequence[Request]) -> list[TableBatch]:
         """Count every family of some requests: a batch of tables for each, positive counts only."""
+        requests = [request._replace(child=self._as_child[request.child]) for request in requests]
         families = [request.families() for request in requests]
         agenda = self._agenda(requests)
         wanted: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
@@ -97,6 +102,7 @@ class SummedEngine(Engine):
 
     def table(self, child: int, parents: Sequence[int]) -> CountTable:
         """Count one family in full: which configuration and level each count belongs to."""
+        child = self._as_child[child]
         agenda = self._agenda([Request(child, tuple(parents))])
         counts, columns = self._cells(agenda.table(child, parents), self._parts(agenda.turns[0]))
         order = np.lexsort([columns[v] for v in (child, *reversed(parents))])
@@ -140,7 +146,7 @@ class SummedEngine(Engine):
             q=q,
             log_q=log_q,
             n_parents=np.array([len(parents) for parents in families], dtype=np.int64),
-            total=float(self.total),
+            total=float(self._totals[child]),
         )
 
     def _counted(self, places: Ints, tables: list[Table], child: int, parts: Parts) -> list[tuple[Ints, Counted]]:
@@ -222,8 +228,8 @@ class BlocksEngine(SummedEngine):
 
     def __init__(self, data: Any) -> None:
         super().__init__(data)
-        self._blocks: Blocks = data.blocks if hasattr(data, "blocks") else Slices(data.codes)
+        self._blocks: Blocks = data.blocks if hasattr(data, "blocks") else Slices(self._table.codes)
 
     def parts(self, turn: Turn) -> Parts:
         """Count what one pass is for, block by block, in threads."""
-        return count_blocks(self._blocks, turn, self.cards, self.widths, threads=self.threads)
+        return count_blocks(self._blocks, turn, self._table.cards, self.widths, threads=self.threads)

@@ -9,6 +9,7 @@ from mapdag.data.codings import Coding, Cuts
 from mapdag.data.dataset import Dataset
 from mapdag.data.discretization import discretize
 from mapdag.data.gaps import Gaps
+from mapdag.data.interventions import Interventions
 from mapdag.data.options import ReadingOptions, split_options, with_gaps
 from mapdag.data.packed import ScannedDataset, scan
 from mapdag.data.reader import as_dataset, read
@@ -20,6 +21,7 @@ __all__ = [
     "Cuts",
     "Dataset",
     "Gaps",
+    "Interventions",
     "ReadingOptions",
     "ScannedDataset",
     "as_dataset",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from mapdag.data.codings import Coding, Sealed, cuts_of, kept_codings
+from mapdag.data.interventions import Interventions, parse_interventions
 from mapdag.data.labels import (
     MAX_LEVELS,
     Codes,
@@ -64,6 +65,8 @@ class Dataset(Tabular):
         Which rows belong together, as numbers of groups; their weights already are what `mapdag.read` makes of that.
     weighting : {"counts", "survey"}, optional
         What the weights are, where that was said.
+    interventions : Interventions, optional
+        Which variables somebody has set in which rows; or anything that `mapdag.read` takes for it but a column.
 
     Examples
     --------
@@ -86,6 +89,7 @@ class Dataset(Tabular):
     has_gaps: bool = False
     groups: Groups | None = None
     weighting: Weighting | None = None
+    interventions: Interventions | None = None
 
     #: Who counts it, unless the user says otherwise.
     engine: ClassVar[str] = "cores"
@@ -106,11 +110,16 @@ class Dataset(Tabular):
         _check_codes(codes, names, cards, gaps=self.has_gaps)
         weights = None if self.weights is None else check_weights(self.weights, codes.shape[1])
         groups = None if self.groups is None else check_groups(self.groups, codes.shape[1])
+        given = self.interventions
+        interventions = None if given is None else parse_interventions(given, names, codes.shape[1])
         if weights is not None and not weights.all():
-            groups = None if groups is None else groups[weights > 0]
-            codes, weights = codes[:, weights > 0], weights[weights > 0]
+            heavy = weights > 0
+            groups = None if groups is None else groups[heavy]
+            interventions = interventions and interventions.take(heavy, names)
+            codes, weights = codes[:, heavy], weights[heavy]
         codes = codes.astype(code_dtype(cards, gaps=self.has_gaps), order="C")
-        _fill(self, names, levels, codes, weights, self.codings, self.has_gaps, groups, self.weighting)
+        about_rows = groups, self.weighting, interventions
+        _fill(self, names, levels, codes, weights, self.codings, self.has_gaps, *about_rows)
 
     @classmethod
     def from_codes(
@@ -121,6 +130,7 @@ class Dataset(Tabular):
         levels: LevelsLike | None = None,
         weights: ArrayLike | None = None,
         gap: int | None = None,
+        interventions: Any = None,
     ) -> Dataset:
         """Make a dataset from an array of codes with one row per observation.
 
@@ -137,6 +147,9 @@ class Dataset(Tabular):
             How many observations each row stands for.
         gap : int, optional
             The code that stands where a value is missing, such as -1; by default, none may be.
+        interventions : optional
+            Which variables somebody has set in which rows: what was set in each row, a mapping from variables to truth
+            values by row, or a table of truth values; see `read`.
 
         Returns
         -------
@@ -173,7 +186,8 @@ class Dataset(Tabular):
                 if card == MAX_LEVELS and gone.any():
                     raise DataError(f"column {name!r} has {card:,} levels, which leaves no code for missing values")
             array = np.where(missing, cards, array)
-        return cls(checked, declared, array.T, weights, has_gaps=bool(missing.any()))  # type: ignore[arg-type]
+        has_gaps = bool(missing.any())
+        return cls(checked, declared, array.T, weights, has_gaps=has_gaps, interventions=interventions)  # type: ignore[arg-type]
 
     @classmethod
     def _trusted(
@@ -186,10 +200,11 @@ class Dataset(Tabular):
         has_gaps: bool = False,
         groups: Groups | None = None,
         weighting: Weighting | None = None,
+        interventions: Interventions | None = None,
     ) -> Dataset:
         """Make a dataset from parts that are known to be right and that nobody else can change."""
         self = object.__new__(cls)
-        _fill(self, names, levels, codes, weights, codings or {}, has_gaps, groups, weighting)
+        _fill(self, names, levels, codes, weights, codings or {}, has_gaps, groups, weighting, interventions)
         return self
 
     def _changed(self, codes: Codes, **changed: Any) -> Dataset:
@@ -276,6 +291,25 @@ class Dataset(Tabular):
         return int((~self.known).sum()) if self.has_gaps else 0
 
     @property
+    def drops_rows(self) -> bool:
+        """Whether families leave out rows: those that lack a member, or those in which the child was set."""
+        return self.has_gaps or self.interventions is not None
+
+    @property
+    def totals(self) -> NDArray[np.float64]:
+        """Number of observations in which each variable was not set: those that tell what its parents do to it.
+
+        >>> Dataset.from_codes([[0, 1], [1, 0], [1, 1]], interventions=["X1", None, "X1"]).totals
+        array([1., 3.])
+        """
+        found = np.full(self.n_columns, float(self.total))
+        for name in () if self.interventions is None else self.interventions.names:
+            left = ~self.interventions.rows_of(name)  # type: ignore[union-attr]
+            weights = self.exact_weights
+            found[self.index(name)] = left.sum() if weights is None else weights[left].sum()
+        return found
+
+    @property
     def gaps(self) -> Gaps:
         """Where values are missing: by column, by pair of columns, and how many rows have none."""
         from mapdag.data.gaps import describe_gaps
@@ -300,7 +334,9 @@ class Dataset(Tabular):
             grouped = "" if self.groups is None else f", {plural(self.n_groups, 'group')}"
             weighted = f"{grouped}, effective size {self.total:,.6g}"
         gaps = f", {plural(self.n_gaps, 'gap')}" if self.has_gaps else ""
-        return f"Dataset({plural(self.n_rows, 'row')}, {plural(self.n_columns, 'column')}, {levels}{gaps}{weighted})"
+        was_set = "" if self.interventions is None else f", {plural(len(self.interventions.names), 'variable')} set"
+        size = f"{plural(self.n_rows, 'row')}, {plural(self.n_columns, 'column')}, {levels}"
+        return f"Dataset({size}{gaps}{was_set}{weighted})"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Dataset):
@@ -310,6 +346,8 @@ class Dataset(Tabular):
         if (self.weights is None) != (other.weights is None):
             return False
         pairs = ((self.weights, other.weights), (self.groups, other.groups))
+        if self.interventions != other.interventions:
+            return False
         same = all(a is b or (a is not None and b is not None and np.array_equal(a, b)) for a, b in pairs)
         return same and np.array_equal(self.codes, other.codes)
 
@@ -389,6 +427,17 @@ class Dataset(Tabular):
             raise unknown_names(unknown, self.names, "this dataset")
         return chosen
 
+    def experiments(self) -> list[NDArray[np.intp]]:
+        """Return the rows of each experiment: those in which the same variables were set; all rows if none were.
+
+        >>> Dataset.from_codes([[0], [1], [1]], interventions=["X1", None, "X1"]).experiments()
+        [array([1]), array([0, 2])]
+        """
+        if self.interventions is None:
+            return [np.arange(self.n_rows)]
+        order = np.argsort(self.interventions.codes, kind="stable")
+        return np.split(order, np.cumsum(self.interventions.counts())[:-1])
+
     # Other datasets made from it -------------------------------------------------------------------------------
 
     def select(self, names: Iterable[str]) -> Dataset:
@@ -403,7 +452,9 @@ class Dataset(Tabular):
         positions = {name: position for position, name in enumerate(self.names)}
         dtype = code_dtype([len(self.levels[name]) for name in chosen], gaps=self.has_gaps)
         codes: Codes = self.codes[[positions[name] for name in chosen]].astype(dtype, copy=False)
-        return self._changed(codes, names=chosen, levels={name: self.levels[name] for name in chosen})
+        levels = {name: self.levels[name] for name in chosen}
+        interventions = self.interventions and self.interventions.select(chosen)
+        return self._changed(codes, names=chosen, levels=levels, interventions=interventions)
 
     def take(self, rows: ArrayLike) -> Dataset:
         """Return some of the rows: positions (repeats allowed) or a mask.
@@ -415,7 +466,8 @@ class Dataset(Tabular):
         # Rows taken many times can add up to more than a total may be.
         weights = None if self.weights is None else check_weights(self.weights[positions], len(positions))
         groups = None if self.groups is None else self.groups[positions]
-        return self._changed(np.take(self.codes, positions, axis=1), weights=weights, groups=groups)
+        changed = {"weights": weights, "groups": groups, "interventions": self._set_in(positions)}
+        return self._changed(np.take(self.codes, positions, axis=1), **changed)
 
     def with_levels(self, levels: LevelsLike) -> Dataset:
         """Return the same rows with levels declared anew: added, reordered, or dropped where never observed.
@@ -473,12 +525,19 @@ class Dataset(Tabular):
     def aggregated(self) -> Dataset:
         """Return the distinct rows in lexicographic order of their codes, with their counts as weights.
 
+        Rows in which different variables were set are distinct.
+
         >>> data = Dataset.from_codes([[1, 0], [0, 1], [1, 0]]).aggregated()
         >>> data.codes.T.tolist(), data.weights.tolist()
         ([[0, 1], [1, 0]], [1, 2])
         """
-        rows, counts = distinct_rows(self.codes, self.widths, self.weights)
-        return self._changed(np.take(self.codes, rows, axis=1), weights=counts, groups=None)
+        keys, widths = self.codes, self.widths
+        if self.interventions is not None:
+            keys = np.concatenate([self.codes, self.interventions.codes[None]])
+            widths = np.append(widths, len(self.interventions.targets))
+        rows, counts = distinct_rows(keys, widths, self.weights)
+        changed = {"weights": counts, "groups": None, "interventions": self._set_in(rows)}
+        return self._changed(np.take(self.codes, rows, axis=1), **changed)
 
     def repeated(self) -> Dataset:
         """Return each row as often as it counts, without weights, which must be whole numbers.
@@ -492,17 +551,29 @@ class Dataset(Tabular):
             raise DataError("rows whose weights are fractions cannot be repeated")
         times = self.weights.astype(np.int64)
         groups = None if self.groups is None else np.repeat(self.groups, times)
-        return self._changed(np.repeat(self.codes, times, axis=1), weights=None, groups=groups)
+        interventions = self._set_in(np.repeat(np.arange(self.n_rows), times))
+        codes = np.repeat(self.codes, times, axis=1)
+        return self._changed(codes, weights=None, groups=groups, interventions=interventions)
+
+    def _set_in(self, rows: NDArray[np.intp]) -> Interventions | None:
+        """Return what was set in some rows."""
+        return None if self.interventions is None else self.interventions.take(rows, self.names)
 
     # Leaving mapdag --------------------------------------------------------------------------------------------
 
     def to_table(self, most: int | None = None, *, weights: str = "weight") -> Table:
-        """Return the rows, or the first of them; weights, if any, become a last column of that name."""
+        """Return the rows, or the first of them; weights, if any, become a last column of that name.
+
+        So does what was set in them, if anything: a column "interventions".
+        """
         shown = slice(most)
         columns = [
             Column(name, codes[shown], levels=self.levels[name])
             for name, codes in zip(self.names, self.codes, strict=True)
         ]
+        if self.interventions is not None:
+            labels, name = self.interventions.labels(), free_name("interventions", [*self.levels, weights])
+            columns.append(Column(name, self.interventions.codes[shown], levels=labels))
         if self.weights is not None:
             columns.append(Column(self._weights_name(weights), self.weights[shown], "g", right=True))
         return Table(columns, title=repr(self), left=self.n_rows - len(self.codes[0, shown]), rest="more rows")
@@ -537,6 +608,7 @@ def _fill(
     has_gaps: bool,
     groups: Groups | None = None,
     weighting: Weighting | None = None,
+    interventions: Interventions | None = None,
 ) -> None:
     """Set the fields, sealed."""
     if not codes.flags.c_contiguous:
@@ -547,7 +619,8 @@ def _fill(
     sealed = levels if isinstance(levels, Sealed) else Sealed(levels)
     found = has_gaps and any((column == len(levels[name])).any() for name, column in zip(names, codes, strict=True))
     parts: dict[str, Any] = {"names": names, "levels": sealed, "codes": codes, "weights": weights, "has_gaps": found}
-    parts |= {"groups": groups, "weighting": weighting, "codings": kept_codings(codings, names)}
+    parts |= {"groups": groups, "weighting": weighting, "interventions": interventions}
+    parts["codings"] = kept_codings(codings, names)
     for name, value in parts.items():
         object.__setattr__(self, name, value)
 

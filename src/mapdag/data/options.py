@@ -33,6 +33,7 @@ class ReadingOptions(TypedDict, total=False):
     like: Any
     weights: str | ArrayLike | None
     weighting: Weighting | None
+    interventions: Any
     groups: str | ArrayLike | None
     drop: str | Iterable[str]
     missing: Missing

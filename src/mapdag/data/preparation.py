@@ -19,6 +19,7 @@ from mapdag.data.content import DAMAGED, located
 from mapdag.data.dataset import Dataset
 from mapdag.data.discretization import Discretizer, cut
 from mapdag.data.groups import effective, known_weighting, may_be_doubtful, read_groups, refuse_doubtful
+from mapdag.data.interventions import Interventions, interventions_column, read_interventions
 from mapdag.data.judgement import count_column, may_have_counts
 from mapdag.data.labels import MAX_LEVELS, code_dtype, declared_levels
 from mapdag.data.levels import Coded, Continuous, add_missing, cut_setting, encode, interpret
@@ -55,6 +56,8 @@ class Prepared:
         Of the rows that remain.
     weighting : {"counts", "survey"}, optional
         What the weights are.
+    interventions : Interventions, optional
+        Of the rows that remain.
     """
 
     columns: Sequence[Coded | Continuous]
@@ -63,6 +66,7 @@ class Prepared:
     weights: Weights | None
     groups: Groups | None = None
     weighting: Weighting | None = None
+    interventions: Interventions | None = None
 
     def dataset(self, counting: NDArray[Any] | None = None) -> Dataset:
         """Cut the continuous columns.
@@ -89,6 +93,7 @@ def prepare(source: Any, **asked: Unpack[ReadingOptions]) -> Prepared:
     """Read a table, but do not cut its continuous columns yet; options as in `read`."""
     like = asked.get("like")
     about_rows = {name: asked.get(name) for name in ("weights", "groups")}
+    about_rows["interventions"] = interventions_column(asked.get("interventions"))
     _check(asked)
     table = open_source(source, asked.get("separator"), asked.get("encoding"))
     dropped = names_in(asked.get("drop", ()))
@@ -103,6 +108,7 @@ def prepare(source: Any, **asked: Unpack[ReadingOptions]) -> Prepared:
         first=table.names[0],
     )
     row_weights, groups = read_weights(table, asked.get("weights"), options), read_groups(table, asked, options)
+    interventions = read_interventions(table, asked.get("interventions"), list(positions), options)
     weighting = known_weighting(asked.get("weighting"), row_weights) or table.weighting
     if row_weights is not None and weighting != "survey":
         options = replace(options, weight=max(float(row_weights.mean()), 1.0))
@@ -129,7 +135,9 @@ def prepare(source: Any, **asked: Unpack[ReadingOptions]) -> Prepared:
         if table.recount is not None:
             held = recounted(held, options, problems, table.recount)
         else:
-            held, row_weights, groups = leave_out(held, row_weights, options, problems, groups)
+            held, row_weights, groups, rows = leave_out(held, row_weights, options, problems, groups)
+            if interventions is not None and rows is not None:
+                interventions = interventions.take(rows, list(positions))
         columns = emptied(held)
     if lumping:
         columns = (lumping.applied(column, options, row_weights) for column in columns)
@@ -145,7 +153,8 @@ def prepare(source: Any, **asked: Unpack[ReadingOptions]) -> Prepared:
     kept = [column for column in found if column is not None]
     if table.groups is None:  # else they have been scaled
         row_weights = effective(row_weights, groups, weighting)
-    return Prepared(kept, discretizer.knowing(known), options, row_weights, groups, weighting)
+    about = row_weights, groups, weighting, interventions
+    return Prepared(kept, discretizer.knowing(known), options, *about)
 
 
 def _check(asked: ReadingOptions) -> None:
@@ -278,7 +287,8 @@ def _assemble(columns: Sequence[Coded], table: Prepared) -> Dataset:
     codes = np.empty(shape, dtype=code_dtype([len(labels) for labels in levels.values()], gaps=gaps))
     for row, name in zip(codes, order, strict=True):
         row[:] = by_name.pop(name).codes
-    about_rows = table.weights, codings, gaps, table.groups, table.weighting
+    was_set = table.interventions and table.interventions.select(order)
+    about_rows = table.weights, codings, gaps, table.groups, table.weighting, was_set
     return Dataset._trusted(tuple(order), levels, codes, *about_rows)  # noqa: SLF001
 
 

@@ -34,6 +34,7 @@ def read(
     weights: str | ArrayLike | None = None,
     weighting: Weighting | None = None,
     groups: str | ArrayLike | None = None,
+    interventions: Any = None,
     drop: str | Iterable[str] = (),
     missing: Missing = "error",
     missing_values: MissingValues = (),
@@ -75,6 +76,13 @@ def read(
     groups : str or array, optional
         Which rows belong together, since they repeat or share a person, a household, a site: a column (which then is no
         variable) or an array. Each group counts as one observation, its rows sharing that. (`docs/howto/clusters.md`)
+    interventions : str, mapping, table or sequence, optional
+        Which variables somebody has set in which rows, such as the targets of inhibitors: these rows say nothing of
+        what the parents of such a variable do to it (`docs/howto/interventions.md`). A column (which then is no
+        variable) whose values name what was set, several names separated by one of ``; , | + &`` or a blank, an empty
+        or missing one where nothing was; a mapping from that column to what its values mean,
+        ``{"drug": {"none": [], "AKT inhibitor": ["Akt"]}}``; a mapping from variables to truth values by row, or a
+        table of truth values; or what was set in each row.
     drop : str or iterable of str
         Columns to leave out; "" for those without a name.
     missing : {"error", "drop", "level", "keep"} or mapping
@@ -140,6 +148,7 @@ def read(
         "weights": weights,
         "weighting": weighting,
         "groups": groups,
+        "interventions": interventions,
         "drop": names_in(drop),
         "missing": missing,
         "missing_values": missing_option(missing_values),

@@ -157,8 +157,8 @@ def leave_out(
     options: ReadOptions,
     problems: Problems,
     groups: Groups | None = None,
-) -> tuple[list[Column], Weights | None, Groups | None]:
-    """Leave out the rows of weight 0 and, if so asked, those with missing values.
+) -> tuple[list[Column], Weights | None, Groups | None, NDArray[np.intp] | None]:
+    """Leave out the rows of weight 0 and, if so asked, those with missing values; also, which are left if not all.
 
     A column without any value is noted as a problem and left out instead of all the rows. The list that is passed gets
     emptied, for the sake of memory.
@@ -170,13 +170,13 @@ def leave_out(
         problems.add(column.name, f"holds no values: all {found.n_heavy:,} rows are missing")
         columns.remove(column)
     if found.keep.all():
-        return columns, weights, groups
+        return columns, weights, groups, None
     if not found.keep.any():
         problems.raise_any()
         raise _none_left(found.missing, found.n_heavy)
     rows = np.flatnonzero(found.keep)
     left = (None if by_row is None else by_row[rows] for by_row in (weights, groups))
-    return [column.kept(rows) for column in emptied(columns)], *left  # type: ignore[return-value]
+    return [column.kept(rows) for column in emptied(columns)], *left, rows  # type: ignore[return-value]
 
 
 def recounted(columns: list[Column], options: ReadOptions, problems: Problems, recount: Recount) -> list[Column]:

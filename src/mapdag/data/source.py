@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
+    from mapdag.data.interventions import Interventions
     from mapdag.data.meanings import ReadOptions
     from mapdag.data.rows import Recount
 
@@ -51,6 +52,7 @@ class Source:
     weights: Any = None  # weights that it brings along
     groups: Any = None  # and which of its rows belong together
     weighting: Any = None  # and what the weights are
+    interventions: Interventions | None = None  # and what was set in its rows
     recount: Recount | None = None  # counts the rows that remain, if columns hold distinct values instead of rows
     sample: Source | None = None  # some of its rows, in that case
     header: bool = False  # whether the names were the first line of a text file, so that they might be data
@@ -109,7 +111,7 @@ def chosen_columns(
     about_rows: Mapping[str, Any] | None = None,
     problems: Problems | None = None,
 ) -> dict[str, int]:
-    """Return the positions of the variables by name: all but the dropped ones and those about rows (weights, groups).
+    """Return the positions of the variables by name: all but the dropped ones and those about rows, such as weights.
 
     Columns without a name are left out and noted, or an error if there is nowhere to note them.
     """
@@ -213,6 +215,7 @@ def _from_dataset(data: Dataset) -> Source:
         return Column(name, "text", codes, labels, declared=levels, coding=coding)
 
     about_rows: dict[str, Any] = {"weights": data.weights, "groups": data.groups, "weighting": data.weighting}
+    about_rows["interventions"] = data.interventions
     return Source(list(data.names), data.n_rows, list(data.codes), make, **about_rows)
 
 

@@ -74,7 +74,7 @@ def scan_on(cluster: Any, source: Any, options: Mapping[str, Any]) -> ScannedDat
 
 
 def _refuse(options: Mapping[str, Any], what: str) -> None:
-    refuse_weights(what, **{name: options.get(name) for name in ("weights", "weighting", "groups")})
+    refuse_weights(what, **{name: options.get(name) for name in ("weights", "weighting", "groups", "interventions")})
 
 
 def _current_client() -> Client:

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from mapdag.data import as_dataset
+from mapdag.data.interventions import refuse_interventions
 from mapdag.errors import CapacityError, DataError, MapdagError, Message, ParameterError
 from mapdag.explorer.memory import Memory
 from mapdag.explorer.settings import Settings
@@ -187,6 +188,7 @@ class Library:
             )
         if data.engine != "cores":
             raise CapacityError(f"{source.name} is left in its files, and the explorer needs its rows in memory")
+        refuse_interventions(data, "the explorer")
         if data.n_columns < 2:
             raise DataError(f"{source.name} has one column: a graph needs two at least")
         if settings is None and data.has_gaps:

@@ -67,6 +67,8 @@ class Inputs(NamedTuple):
     work: int  # address of `work`; 0 where nobody helps
     crew: Crew  # the threads that help
     asks: bool  # whether scores must be asked for in Python instead
+    as_child: Ints  # (columns,) the column that stands for each as a child: another one where it was set in some rows
+    totals: Floats  # (columns,) rows that there are of each as a child
 
 
 class Declared(NamedTuple):
@@ -128,7 +130,7 @@ def _score_chunk(
         levels[t] = cards[mine[t]]
         q[t], log_q[t] = every_q[card_index[mine[t]]], every_log_q[card_index[mine[t]]]
         n_parents[t] = len(family)
-    total = float(rows.codes.shape[1])
+    total = inputs.totals[family[-1]]
     batch = TableBatch(counts, family[-1], cards[family[-1]], q, log_q, n_parents, total)
     found = new_scores(len(recipes.codes), len(mine))
     back = new_scores(len(recipes.codes) if both else 0, len(mine))
@@ -169,12 +171,12 @@ def _score_root(node: int, cells: Counts, inputs: Inputs, out: Floats) -> None:
     totals = no_counts(1)
     ends, one, none = new_ints(1), new_ints(1), new_ints(1)
     q, log_q = new_floats(1), new_floats(1)
-    total = inputs.rows.codes.shape[1]
+    total = inputs.totals[node]
     for cell in cells:
         totals[0] += cell
     ends[0], one[0], none[0], q[0], log_q[0] = len(cells), np.int64(len(cells) > 0), 0, 1.0, 0.0
     counts = Counted(cells, ends, totals[: one[0]], one, ends, one)
-    batch = TableBatch(counts, node, inputs.rows.cards[node], q, log_q, none, float(total))
+    batch = TableBatch(counts, node, inputs.rows.cards[node], q, log_q, none, total)
     score_batch(batch, inputs.recipes, inputs.terms, out, Reverse(none, none, totals, none), new_scores(0, 0))
 
 
@@ -255,7 +257,7 @@ def extend(inputs: Inputs, family: Ints, declared: Declared, candidates: Ints, o
     ----------
     inputs : Inputs
     family : int64 array
-        The parents and, last, the child.
+        The parents and, last, the column of the child as such.
     declared : Declared
         Of an extended family.
     candidates : int64 array

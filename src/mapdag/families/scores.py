@@ -125,6 +125,11 @@ class FamilyScores:
         return isinstance(self.engine, Counter)
 
     @property
+    def totals(self) -> Floats:
+        """Observations that there are of each node as a child: those in which it was not set."""
+        return self._data.totals
+
+    @property
     def device(self) -> str:
         """Who counts: "cpu", or the name of a GPU."""
         return self.engine.device.name if isinstance(self.engine, DeviceEngine) else "cpu"
@@ -143,7 +148,8 @@ class FamilyScores:
             assert isinstance(engine, Counter)
             rows, way = engine.rows, engine.way
         known = rows, self.recipes, self.terms, way, engine.card_values, engine.card_index
-        found = Inputs(*known, 0, 0, 0, 0, crew or self._nobody, asks=not self.is_compiled)
+        children = (engine.as_child, engine.totals) if isinstance(engine, Counter) else self._as_they_are
+        found = Inputs(*known, 0, 0, 0, 0, crew or self._nobody, not self.is_compiled, *children)
         return found if found.asks else self._with_addresses(found, shared=crew is not None)
 
     def _with_addresses(self, inputs: Inputs, *, shared: bool) -> Inputs:
@@ -161,6 +167,12 @@ class FamilyScores:
             together = address_of(share, *family, scores, scores, varies=codes)
             inputs = inputs._replace(extend=together, work=address_of(work, 0, inputs, varies=codes))
         return inputs
+
+    @cached_property
+    def _as_they_are(self) -> tuple[Ints, Floats]:
+        """Columns as children, and their rows, where another engine knows of that."""
+        n = self.engine.n_nodes
+        return np.arange(n), np.full(n, float(self.engine.total))
 
     @cached_property
     def _nobody(self) -> Crew:
@@ -249,7 +261,8 @@ class FamilyScores:
             alone = int(candidates is None and not parents)
             if candidates is None:  # counted as one more parent added to the others, or as a node without parents
                 parents, candidates = parents[:-1], parents[-1:]  # noqa: PLW2901
-            family, every = (np.array(nodes, dtype=np.int64) for nodes in ((*parents, child), candidates))
+            members = (*parents, engine.as_child[child])
+            family, every = (np.array(nodes, dtype=np.int64) for nodes in (members, candidates))
             answers.append(np.empty((len(self.likelihoods), len(every) or alone)))
             if not answers[-1].shape[1]:
                 continue
@@ -369,11 +382,19 @@ class FamilyScores:
     @cached_property
     def _limits(self) -> Floats:
         """Most configurations that the parents of each node may have, one row for each criterion."""
-        limits = np.full((len(self._criteria), len(self._names)), np.inf)
+        n, n_set = len(self._names), 0
+        if self._data.interventions is not None:
+            n_set = len(self._data.interventions.names)
+        limits = np.full((len(self._criteria), n + n_set), np.inf)
         for row, criterion in zip(limits, self._criteria, strict=True):
             if criterion.limits:
-                row[:] = criterion.limits
+                row[:n] = criterion.limits
+                row[n:] = [limit for name, limit in zip(self._names, row, strict=False) if self._was_set(name)]
         return limits
+
+    def _was_set(self, name: str) -> bool:
+        interventions = self._data.interventions
+        return interventions is not None and name in interventions.names
 
     @property
     def terms(self) -> Terms:

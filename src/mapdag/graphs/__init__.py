@@ -11,6 +11,7 @@ from mapdag.graphs.census import all_dags, arc_correlation, arc_probability, dag
 from mapdag.graphs.cpdag import CPDAG
 from mapdag.graphs.dag import DAG
 from mapdag.graphs.distance import Comparison, compare, hamming, shd
+from mapdag.graphs.experiments import NextExperiments, next_experiments
 from mapdag.graphs.meek import meek_closure, to_cpdag
 from mapdag.graphs.random import random_dag, uniform_dag
 
@@ -18,6 +19,7 @@ __all__ = [
     "CPDAG",
     "DAG",
     "Comparison",
+    "NextExperiments",
     "all_dags",
     "arc_correlation",
     "arc_probability",
@@ -26,6 +28,7 @@ __all__ = [
     "hamming",
     "meek_closure",
     "n_dags",
+    "next_experiments",
     "pattern_probability",
     "random_dag",
     "shd",

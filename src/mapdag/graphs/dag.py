@@ -253,11 +253,14 @@ class DAG(Graph):
         """Return the edges of the moral graph: the skeleton, and one between any two parents of a node."""
         return self._index.edges(structure.moral(self._parents, self.adjacent_masks))
 
-    def to_cpdag(self) -> CPDAG:
-        """Return the equivalence class of this DAG (see `mapdag.graphs.to_cpdag`)."""
+    def to_cpdag(self, targets: Iterable[Iterable[str]] = ()) -> CPDAG:
+        """Return the equivalence class of this DAG (see `mapdag.graphs.to_cpdag`).
+
+        With `targets`, the nodes that were set in each of some experiments, what these cannot tell apart.
+        """
         from mapdag.graphs.meek import to_cpdag
 
-        return to_cpdag(self)
+        return to_cpdag(self, targets)
 
     def subgraph(self, nodes: Iterable[str]) -> DAG:
         """Return the graph of some of the nodes, in our node order, and the arcs between them."""

@@ -13,29 +13,50 @@ from mapdag.graphs.base import check_graph
 from mapdag.graphs.cpdag import CPDAG
 from mapdag.graphs.extension import consistent_extension
 from mapdag.graphs.masks import mask_of, members, transpose
+from mapdag.graphs.nodes import several
 
 if TYPE_CHECKING:
     from mapdag.graphs.dag import DAG
     from mapdag.graphs.nodes import Arc
 
 
-def to_cpdag(dag: DAG) -> CPDAG:
+def to_cpdag(dag: DAG, targets: Iterable[Iterable[str]] = ()) -> CPDAG:
     """Return the CPDAG of a DAG: its equivalence class as one graph.
 
     The arcs of the v-structures keep their direction, all others lose it, and Meek's rules give back those
     that every equivalent DAG must have (Verma and Pearl, 1990; Meek, 1995; Chickering, 1995).
+
+    Experiments make classes smaller: an arc keeps its direction, too, if one of its ends was set in an experiment and
+    the other was not, as the two are independent there in one of the directions only (Hauser and Buehlmann, 2012,
+    "Characterization and greedy learning of interventional Markov equivalence classes of directed acyclic graphs").
+
+    Parameters
+    ----------
+    dag : DAG
+    targets : iterable of iterables of str
+        The nodes that were set in each experiment. Each node should be left alone in at least one experiment, one in
+        which nothing is set included; else nothing is known about its parents, and arcs from them are taken as given.
 
     Examples
     --------
     >>> from mapdag.graphs import DAG
     >>> to_cpdag(DAG.from_modelstring("[A][B][C|A:B][D|C][E|A]"))
     <CPDAG A -> C, B -> C, C -> D, A - E>
+    >>> to_cpdag(DAG.from_modelstring("[A][B|A][C|B]"), targets=[["A"]])
+    <CPDAG A -> B, B -> C>
+    >>> to_cpdag(DAG.from_modelstring("[A][B|A][C|B]"), targets=[["C"]])
+    <CPDAG B -> C, A - B>
     """
     check_graph("dag", dag)
+    some = [dag.index.mask(several("targets", each)) for each in several("targets", targets)]
     adjacent = dag.adjacent_masks
     directed = [_collider_parents(family, adjacent) for family in dag.parent_masks]
-    state = _Orientation(adjacent, directed)
+    state = Orientation(adjacent, directed)
     state.propagate([(tail, head) for head, mask in enumerate(directed) if mask for tail in members(mask)])
+    for head, family in enumerate(dag.parent_masks if some else ()):
+        for tail in members(family):
+            if any((target >> tail ^ target >> head) & 1 for target in some) and state.direct(tail, head):
+                state.propagate([(tail, head)])
     return CPDAG.from_masks(dag.index, state.parents, state.neighbours, check=False)
 
 
@@ -74,7 +95,7 @@ def meek_closure(graph: CPDAG, knowledge: Iterable[Arc] = ()) -> CPDAG:
     # can be directed either way (Meek, 1995, Theorem 4). So a contradiction shows as an arc already directed
     # the other way.
     consistent_extension(graph.nodes, graph.parent_masks, graph.neighbour_masks)
-    state = _Orientation(graph.adjacent_masks, graph.parent_masks)
+    state = Orientation(graph.adjacent_masks, graph.parent_masks)
     state.propagate([(tail, head) for head, mask in enumerate(graph.parent_masks) for tail in members(mask)])
     for tail, head in index.joined(knowledge, "knowledge"):
         a, b = index.names[tail], index.names[head]
@@ -92,8 +113,8 @@ def _collider_parents(family: int, adjacent: Sequence[int]) -> int:
     return mask_of(i for i in members(family) if family & ~adjacent[i] != 1 << i)
 
 
-class _Orientation:
-    """The working copy of a partially directed graph while its edges are being directed."""
+class Orientation:
+    """The working copy of a partially directed graph while its edges are being directed; nodes are positions."""
 
     __slots__ = ("adjacent", "children", "neighbours", "parents")
 
@@ -102,6 +123,10 @@ class _Orientation:
         self.parents = list(parents)
         self.children = list(transpose(parents))
         self.neighbours = [a & ~(p | c) for a, p, c in zip(adjacent, self.parents, self.children, strict=True)]
+
+    def copy(self) -> Orientation:
+        """Return the same state, to be changed apart."""
+        return Orientation(self.adjacent, self.parents)
 
     def direct(self, tail: int, head: int) -> bool:
         """Turn an edge into an arc; return False if it was no edge any more."""

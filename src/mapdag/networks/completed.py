@@ -73,6 +73,7 @@ class Completed(Dataset):
             "levels": sealed,
             "weights": weights,
             "has_gaps": False,
+            "interventions": None,
             "posterior": posterior,
             "least": least,
             "drawn": drawn,

@@ -70,6 +70,12 @@ def sample(network: BayesianNetwork, n: int, seed: int | Sequence[int]) -> Datas
     return _draw(network, flat, key, 0, n)
 
 
+def sample_rows(network: BayesianNetwork, start: int, n: int, seed: int | Sequence[int]) -> Dataset:
+    """Draw `n` rows from one on: those that `sample` would draw there."""
+    flat, key = _prepare(network, seed)
+    return _draw(network, flat, key, start, start + n)
+
+
 def sample_blocks(network: BayesianNetwork, n: int, seed: int | Sequence[int], block: int) -> Iterator[Dataset]:
     """Draw `n` rows, `block` at a time."""
     n, block = checked_count("n", n), checked_count("block", block, least=1)

@@ -11,6 +11,7 @@ import numpy as np
 
 from mapdag.checks import check_positive, check_whole, is_one_of
 from mapdag.data import ReadingOptions, ScannedDataset, with_gaps
+from mapdag.data.interventions import refuse_interventions
 from mapdag.data.labels import code_dtype
 from mapdag.data.rows import distinct_rows
 from mapdag.errors import ParameterError
@@ -130,6 +131,7 @@ def fit_em(
     if not is_one_of(method, ("bayes", "mle")):
         raise ParameterError(f"method must be 'bayes' or 'mle', got {brief(method)}")
     table = needed_columns(data, dag.nodes, **with_gaps(data, reading)).select(dag.nodes)
+    refuse_interventions(table, "EM", "; mapdag.fit does, where no value is missing")
     levels = {node: table.levels[node] for node in dag.nodes}
     check_size(dag, levels)
     if start is not None and (check_network("start", start).dag != dag or dict(start.levels) != levels):

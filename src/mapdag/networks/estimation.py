@@ -146,11 +146,17 @@ def _check_options(alpha: float, method: str, unobserved: str) -> None:
 
 
 def count_cells(data: Dataset, family: list[str]) -> Floats:
-    """Count the rows of every cell of a family: one axis per member, in this order."""
+    """Count the rows of every cell of a family, the child last: one axis per member, in this order.
+
+    Rows in which the child was set do not count.
+    """
     if isinstance(data, Completed):
         return data.expected(family)
     cards = [len(data.levels[name]) for name in family]
-    counts: NDArray[Any] = data.select(family).sum(_count_cells, cards, data.weights)
+    table = data.select(family)
+    if table.interventions is not None:
+        table = table.take(~table.interventions.rows_of(family[-1]))
+    counts: NDArray[Any] = table.sum(_count_cells, cards, table.weights)
     return counts.astype(np.float64).reshape(cards)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from mapdag.checks import is_one_of
 from mapdag.data import Dataset, as_dataset, read
 from mapdag.data.content import as_bytes, failures, is_pipe
+from mapdag.data.interventions import interventions_column, refuse_interventions
 from mapdag.data.labels import Matcher
 from mapdag.data.meanings import MISSING_LEVELS, UNSEEN
 from mapdag.data.problems import listed, rows_text
@@ -124,7 +125,9 @@ def needed_columns(
         If a node has no column, or a column cannot be used.
     """
     if isinstance(data, Dataset):
-        if not gaps:
+        if gaps:
+            refuse_interventions(data, "a prediction")
+        else:
             _refuse_missing(nodes, data.names)
         return as_dataset(data, **reading)
     table = open_source(data, reading.get("separator"), reading.get("encoding"))
@@ -134,8 +137,8 @@ def needed_columns(
         _refuse_missing(nodes, table.names)
     if not nodes:
         return Dataset._trusted((), {}, np.empty((0, table.n_rows), dtype=np.uint8), None)  # noqa: SLF001
-    counted = reading.get("weights")
-    used = {*nodes, counted} if isinstance(counted, str) else set(nodes)
+    said = reading.get("weights"), reading.get("groups"), interventions_column(reading.get("interventions"))
+    used = {*nodes, *(name for name in said if isinstance(name, str))}
     others = [name for name in dict.fromkeys(table.names) if name not in used]
     like = None if network is None else _Like.of(network, nodes, gaps=gaps, lenient=lenient)
     # A network that was learned with a level for missing values has one for them now.

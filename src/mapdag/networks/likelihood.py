@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mapdag.data import ScannedDataset
+from mapdag.data.problems import rows_text
+from mapdag.errors import DataError
 from mapdag.networks.completed import Completed
 from mapdag.networks.inputs import cell_numbers, matched_codes, needed_columns
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from mapdag.data import Dataset
     from mapdag.data.labels import Codes
     from mapdag.networks.cpts import Floats
     from mapdag.networks.network import BayesianNetwork
@@ -51,16 +54,51 @@ def log_by_row(network: BayesianNetwork, data: Any) -> Floats:
     """Return the log-probability of every row."""
     table = needed_columns(data, network.nodes, network)
     if table.has_gaps:
-        from mapdag.networks.gaps import codes_with_gaps, log_known
-
-        return log_known(network, codes_with_gaps(network, table))
+        return _log_by_row_with_gaps(network, table)
     codes = matched_codes(network.levels, table, network.nodes)
     tables = [(_members(network, node), _log(network.cpts[node]).ravel()) for node in network.nodes]
-    total = np.zeros(table.n_rows)
+    total, was_set = np.zeros(table.n_rows), _set_rows(table)
     for block in _blocks(table.n_rows):
         for members, log_table in tables:
-            total[block] += log_table[_cells(codes, members, block)]
+            logs = log_table[_cells(codes, members, block)]
+            node = members[-1][0]
+            if node in was_set:
+                logs[was_set[node][block]] = 0.0
+            total[block] += logs
     return total
+
+
+def _set_rows(table: Dataset) -> dict[str, NDArray[np.bool_]]:
+    """Return the rows in which each variable was set, of those that were."""
+    if table.interventions is None:
+        return {}
+    return {name: table.interventions.rows_of(name) for name in table.interventions.names}
+
+
+def _log_by_row_with_gaps(network: BayesianNetwork, table: Dataset) -> Floats:
+    """Return the log-probability of what is known of every row, given what was set."""
+    from mapdag.networks.gaps import codes_with_gaps, log_known
+    from mapdag.networks.intervention import intervened
+
+    codes = codes_with_gaps(network, table)
+    if table.interventions is None:
+        return log_known(network, codes)
+    total = np.empty(table.n_rows)
+    for target, rows in zip(table.interventions.targets, table.experiments(), strict=True):
+        mine = [name for name in target if name in network.levels]
+        for name in mine:
+            _refuse_unknown(name, codes[network.dag.index.position(name), rows] == len(network.levels[name]), rows)
+        # All levels being equally probable, a known one counts for as much in every row.
+        free = math.fsum(math.log(len(network.levels[name])) for name in mine)
+        total[rows] = log_known(intervened(network, {}, mine), np.ascontiguousarray(codes[:, rows])) + free
+    return total
+
+
+def _refuse_unknown(name: str, unknown: NDArray[np.bool_], rows: NDArray[np.intp]) -> None:
+    if unknown.any():
+        where = np.zeros(int(rows.max()) + 1, dtype=np.bool_)
+        where[rows[unknown]] = True
+        raise DataError(f"{name!r} was set in {rows_text(where)}, but to what is missing there")
 
 
 def _blocks(n_rows: int) -> Iterator[slice]:

@@ -230,7 +230,14 @@ class BayesianNetwork(Questions, Exports, Drawable, Tabular):
 
     # What it does ----------------------------------------------------------------------------------------------
 
-    def sample(self, n: int, seed: int | Sequence[int], *, evidence: Mapping[str, Any] | None = None) -> Dataset:
+    def sample(
+        self,
+        n: int,
+        seed: int | Sequence[int],
+        *,
+        evidence: Mapping[str, Any] | None = None,
+        do: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+    ) -> Dataset:
         """Draw rows from the joint distribution (see `mapdag.networks.draws` for the generator).
 
         The same seed gives the same rows on every machine, whatever the number of threads, and fewer rows are the
@@ -244,6 +251,10 @@ class BayesianNetwork(Questions, Exports, Drawable, Tabular):
             Non-negative.
         evidence : mapping, optional
             Levels by node. Rows are drawn from the distribution given them, exactly; none is thrown away.
+        do : mapping or sequence of mappings, optional
+            An experiment: levels that nodes are set to, by node; None for levels at random, all equally probable. Of
+            several experiments, `n` rows each are drawn, one experiment after the other; ``{}`` is one in which nothing
+            is set. The rows know what was set in them (`Dataset.interventions`).
 
         Examples
         --------
@@ -252,10 +263,20 @@ class BayesianNetwork(Questions, Exports, Drawable, Tabular):
         ('asia', 'tub', 'smoke')
         >>> network("asia").sample(1000, seed=1, evidence={"xray": "yes"}).observed("xray")
         array([1000,    0])
+        >>> network("asia").sample(500, seed=1, do=[{}, {"smoke": "yes"}, {"lung": None}]).interventions
+        rows by what was set in them
+        set    rows
+        -       500
+        smoke   500
+        lung    500
         """
         from mapdag.networks import draws, propagation
 
         known = levels_by_node("evidence", evidence)
+        if do is not None:
+            from mapdag.networks.intervention import sample_experiments
+
+            return sample_experiments(self, n, seed, do, known)
         return propagation.sample(self, n, seed, known) if known else draws.sample(self, n, seed)
 
     def sample_blocks(self, n: int, seed: int | Sequence[int], *, block: int = 2**16) -> Iterator[Dataset]:

@@ -75,7 +75,7 @@ def observed_configurations(counter: Engine, data: Dataset, node: int, parents: 
     """Return q_obs of a family: configurations of the parents in the rows that are complete in it."""
     if not parents:
         return 1
-    return counter.table(node, sorted(parents)).q_obs if data.has_gaps else counter.observed(sorted(parents))
+    return counter.table(node, sorted(parents)).q_obs if data.drops_rows else counter.observed(sorted(parents))
 
 
 class Limits(NamedTuple):
@@ -94,9 +94,9 @@ def limits_of(data: Dataset, support: float | None, rules: Rules) -> Limits:
     these arcs can be directed so that no family has too many. Where they cannot, the nodes that are in the way may have
     as many as they need.
     """
-    n, usual = data.n_columns, most_configurations(data.total, support)
+    n, usual = data.n_columns, [most_configurations(total, support) for total in data.totals.tolist()]
     if not rules.fixed.any():
-        return Limits((usual,) * n, (), (0,) * n)
+        return Limits(tuple(usual), (), (0,) * n)
     counter = engine_of(data)
 
     @cache
@@ -106,7 +106,7 @@ def limits_of(data: Dataset, support: float | None, rules: Rules) -> Limits:
     demanded = rules.fixed & rules.allowed & ~rules.allowed.T
     either = rules.fixed & rules.allowed & rules.allowed.T
     parents, pairs = ([mask_of(np.flatnonzero(arcs[:, x]).tolist()) for x in range(n)] for arcs in (demanded, either))
-    most = [max(usual, float(count(x, parents[x]))) for x in range(n)]
+    most = [max(usual[x], float(count(x, parents[x]))) for x in range(n)]
     if any(pairs):
         placing = _Placing(parents, pairs, rules.max_parents, count, backtracks=not data.refines)
         found = placing.run(most)
@@ -115,7 +115,7 @@ def limits_of(data: Dataset, support: float | None, rules: Rules) -> Limits:
                 most[x] = float(needed)
             found = placing.run(most)
         parents = parents if found is None else found  # no graph obeys the rules
-    return Limits(tuple(most), tuple(x for x in range(n) if most[x] > usual), tuple(parents))
+    return Limits(tuple(most), tuple(x for x in range(n) if most[x] > usual[x]), tuple(parents))
 
 
 class _Placing:
@@ -221,13 +221,13 @@ def thin_families(dag: DAG, data: Dataset, support: float) -> tuple[ThinFamily, 
         Rows that there must be for each observed configuration.
     """
     counter, index = engine_of(data), {name: i for i, name in enumerate(data.names)}
-    most = most_configurations(data.total, support)
-    found = []
+    totals, found = data.totals, []
     for node in dag.nodes:
         parents = dag.parents(node)
         observed = observed_configurations(counter, data, index[node], [index[p] for p in parents])
-        if observed > most:
-            found.append(ThinFamily(node, parents, observed, data.total / observed))
+        total = float(totals[index[node]])
+        if observed > most_configurations(total, support):
+            found.append(ThinFamily(node, parents, observed, total / observed))
     return tuple(sorted(found, key=lambda family: (family.rows, family.node)))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
@@ -14,7 +14,7 @@ import numpy as np
 
 from mapdag.checks import check_number, check_whole, is_one_of
 from mapdag.errors import CycleError, GraphError, MissingExtraError, ParameterError
-from mapdag.graphs import CPDAG, DAG
+from mapdag.graphs import CPDAG, DAG, NextExperiments
 from mapdag.sampling.model_averages import ModelAverages
 from mapdag.search.exact.posterior import ArcProbability
 from mapdag.tables import SHOWN, Column, Table, Tabular
@@ -264,9 +264,29 @@ class Posterior(ModelAverages, Tabular):
         """Return the equivalence classes that were drawn most often, and the share of the draws that each has."""
         most = check_whole("most", most, least=1)
         times: Counter[CPDAG] = Counter()
+        was_set = None if self.data is None else self.data.interventions
         for dag, count in self._distinct:
-            times[dag.to_cpdag()] += count
+            times[dag.to_cpdag(() if was_set is None else was_set.targets)] += count
         return tuple(ClassShare(cpdag, count / self.drawn.scores.size) for cpdag, count in times.most_common(most))
+
+    def next_experiments(self) -> NextExperiments:
+        """Tell which variable to set next, on average over the graphs that were drawn.
+
+        For each, how many directions an experiment that sets it would settle, and how much it would tell about the
+        equivalence class: the entropy of the classes that it would leave less that of those now, as the draws have them
+        (too little where nearly all draws are of different classes).
+        """
+        targets = () if self.data is None or self.data.interventions is None else self.data.interventions.targets
+        total = self.drawn.scores.size
+        now = [(dag.to_cpdag(targets), dag, count) for dag, count in self._distinct]
+        settled, information = {}, {}
+        before = _entropy(_added_up((cpdag, count) for cpdag, _, count in now), total)
+        n_open = sum(cpdag.n_edges * count for cpdag, _, count in now) / total
+        for name in self.nodes:
+            then = [(dag.to_cpdag((*targets, (name,))), count) for _, dag, count in now]
+            settled[name] = n_open - sum(cpdag.n_edges * count for cpdag, count in then) / total
+            information[name] = max(_entropy(_added_up(then), total) - before, 0.0)
+        return NextExperiments(n_open, settled, total, information)
 
     # How it is shown -----------------------------------------------------------------------------------------------
 
@@ -398,3 +418,15 @@ def _chains_sentence(found: Convergence, nodes: tuple[str, ...], arcs: Floats, s
     if stopped in early:
         told += f" Sampling ended by {early[stopped]}, before the error that was asked for was reached."
     return told
+
+
+def _added_up(parts: Iterable[tuple[CPDAG, int]]) -> list[int]:
+    """How often each class was drawn."""
+    times: Counter[CPDAG] = Counter()
+    for cpdag, count in parts:
+        times[cpdag] += count
+    return list(times.values())
+
+
+def _entropy(times: Sequence[int], total: int) -> float:
+    return -math.fsum(n / total * math.log(n / total) for n in times)

@@ -36,7 +36,8 @@ def criterion_of(objective: Objective, data: Dataset, rules: Rules) -> Criterion
     assert support is not None
     limits = limits_of(data, support, rules)
     if limits.waived:
-        waived = [f"{data.names[x]} ({data.total / limits.most[x]:.2g} rows per configuration)" for x in limits.waived]
+        rows = data.totals
+        waived = [f"{data.names[x]} ({rows[x] / limits.most[x]:.2g} rows per configuration)" for x in limits.waived]
         warn(
             f"required arcs spread rows more thinly than Support({support:g}) allows, and win: "
             f"{named(waived, _NAMED)}; their other parents may not make it worse",
@@ -106,11 +107,13 @@ def _unseen(dag: DAG, data: Dataset) -> list[tuple[str, tuple[str, ...]]]:
     """Families with parents of which no row has all members; none where there are no gaps."""
     if not data.has_gaps:
         return []
-    counter, index = engine_of(data), {name: i for i, name in enumerate(data.names)}
+    counter, index, rows = engine_of(data), {name: i for i, name in enumerate(data.names)}, data.totals
     return [
         (node, dag.parents(node))
         for node in dag.nodes
-        if dag.parents(node) and not counter.table(index[node], sorted(index[p] for p in dag.parents(node))).q_obs
+        if dag.parents(node)
+        and rows[index[node]]
+        and not counter.table(index[node], sorted(index[p] for p in dag.parents(node))).q_obs
     ]
 
 

@@ -276,8 +276,9 @@ def learn(
         Those above; the options of one search: ``effort`` of "orders" (a multiple of the usual work, or
         "full": without a bound on it, see `docs/search.md`), ``restarts`` and ``perturb`` of "hc",
         ``memory`` and ``patience`` of "tabu", ``within`` and ``ranks`` of "certified"; and, where `data` is no
-        `Dataset` yet, those of `mapdag.read`: ``levels``, ``like``, ``weights``, ``weighting``, ``groups``, ``drop``,
-        ``missing``, ``missing_values``, ``discretize``, ``codes``, ``max_levels``, ``separator`` and ``encoding``.
+        `Dataset` yet, those of `mapdag.read`: ``levels``, ``like``, ``weights``, ``weighting``, ``groups``,
+        ``interventions``, ``drop``, ``missing``, ``missing_values``, ``discretize``, ``codes``, ``max_levels``,
+        ``lump``, ``separator`` and ``encoding``.
 
     Returns
     -------

@@ -199,7 +199,8 @@ def diagnose(
     log_prior = all_log_prior_odds(objective.prior, dag)
     support = support_odds(table, objective, getattr(graph, "constraints", None))
     log_mu = float(MU(_beta_of_one(len(dag.nodes))).log_odds(dag.nodes)[0, 0]) if log_prior else 0.0
-    by_score = table.has_gaps and objective.likelihood.takes_gaps
+    # What a score makes of one table alone does not know of the rows in which the child lacks a parent, or was set.
+    by_score = table.interventions is not None or (table.has_gaps and objective.likelihood.takes_gaps)
     known = log_arc_odds(dag, table, U() + objective.likelihood) if by_score else {}
     if posterior is not None and set(getattr(posterior, "nodes", ())) != set(dag.nodes):
         raise ParameterError("posterior must be one of mapdag.posterior, of the nodes of the graph")

@@ -12,6 +12,8 @@ import numpy as np
 from mapdag.checks import check_number, check_positive, check_whole
 from mapdag.data import ReadingOptions, as_dataset
 from mapdag.data.gaps import refuse_gaps
+from mapdag.data.interventions import refuse_interventions
+from mapdag.errors import Setting
 from mapdag.notices import warn
 from mapdag.public import public
 from mapdag.theory.count_tables import family_counter
@@ -33,6 +35,7 @@ def alpha_star(dag: DAG, data: Any, **reading: Unpack[ReadingOptions]) -> float:
     levels) and e_i = sum over all r q cells of [(n_ijk + 1)/(n + r q) - 1/(r q)] log((n_ijk + 1)/(n_ij + r)).
     """
     known = as_dataset(data, **reading)
+    refuse_interventions(known, "the estimate of the best alpha", "; learn with ", Setting("alpha", "auto"))
     refuse_gaps(known, "alpha_star")
     count = family_counter(dag, known)
     top, bottom = 0.0, 0.0

@@ -68,6 +68,8 @@ def _why_not(data: Any) -> str:
         return "rows with weights are counted on this machine's cores"
     if data.has_gaps:
         return "rows with gaps are counted on this machine's cores"
+    if data.interventions is not None:
+        return "rows in which values were set are counted on this machine's cores"
     if data.engine not in ("cores", "blocks"):
         return "the rows are on the workers of a cluster, and are counted there"
     if data.n_rows > _MOST_ROWS:

@@ -109,6 +109,7 @@ class ScannedDataset(Dataset):
             "weights": None,
             "groups": None,
             "weighting": None,
+            "interventions": None,
             "has_gaps": any(width > len(sealed[name]) for name, width in zip(names, blocks.widths, strict=True)),
             "blocks": blocks,
             "_observed": {},

@@ -60,6 +60,7 @@ def scan(
     weights: Any = None,
     weighting: Any = None,
     groups: Any = None,
+    interventions: Any = None,
     drop: str | Iterable[str] = (),
     missing: Missing = "error",
     missing_values: MissingValues = (),
@@ -87,10 +88,10 @@ def scan(
         ``"data/*.parquet"`` or a folder stands for all files there (but for hidden ones), sorted by name. All must have
         the same columns, in any order, of the same types. Nobody can tell whether a LazyFrame stayed the same: it is
         packed anew each time, and forgotten with the dataset.
-    levels, like, weights, weighting, groups, drop, missing, missing_values, discretize, codes, max_levels, lump, \
-    separator, encoding
+    levels, like, weights, weighting, groups, interventions, drop, missing, missing_values, discretize, codes, \
+    max_levels, lump, separator, encoding
         As in `read`; but for the method "hartemink" where there are more than a million rows, for columns with more
-        than 900,000 distinct values, which have to be left out, and for weights and groups.
+        than 900,000 distinct values, which have to be left out, and for weights, groups and interventions.
     cache : path, optional
         The folder to keep packed files in. By default what the environment variable ``MAPDAG_CACHE`` says, or else
         ``~/.cache/mapdag`` (on macOS ``~/Library/Caches/mapdag``, on Windows ``%LOCALAPPDATA%\mapdag``).
@@ -122,6 +123,7 @@ def scan(
     9
     """
     refuse_weights("a table that is scanned", weights=weights, weighting=weighting, groups=groups)
+    refuse_weights("a table that is scanned", interventions=interventions)
     options = {
         "levels": levels,
         "like": like,

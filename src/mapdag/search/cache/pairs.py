@@ -38,7 +38,8 @@ def fill_pairs(
     parts : int
         How many each node has.
     wanted : bool array (N, N)
-        ``wanted[i, j]``: the score of j given i is wanted.
+        ``wanted[i, j]``: the score of j given i is wanted; of no node that was set in some rows, whose two directions
+        are counted in different ones.
     places : int64 array (N,)
         Where the column of each node without parents is.
     inputs : Inputs
@@ -55,7 +56,7 @@ def fill_pairs(
         if turn >= n * parts:
             return
         j, piece = turn // parts, turn % parts
-        family[0] = j
+        family[0] = inputs.as_child[j]
         counted, size = 0, 0
         if piece == 0 and not known(own[places[j], 0]):
             call_at(inputs.alone, inputs, family, declared, nothing, alone, new_scores(0, 0))

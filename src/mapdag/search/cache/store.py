@@ -296,7 +296,7 @@ def _ensure_family(child: int, parents: Ints, size: int, skip: int, problem: Pro
     q, declared = declared_of(members, m, inputs)
     if q > EXACT:
         return ASK
-    members[m] = child
+    members[m] = inputs.as_child[child]
     found = new_scores(len(out), 1)
     call_at(inputs.extend, inputs, members[: m + 1], declared, candidates, found, new_scores(0, 0))
     for k in range(len(out)):
@@ -327,7 +327,7 @@ def _ensure_column(child: int, parents: Ints, size: int, wanted: Bools, problem:
     family = new_ints(size + 1)
     for i in range(size):
         family[i] = parents[i]
-    family[size] = child
+    family[size] = inputs.as_child[child]
     found = new_scores(scores.shape[0], count)
     call_at(inputs.extend, inputs, family, declared, missing[:count], found, new_scores(0, 0))
     write_column(found, missing, count, scores)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mapdag.counts.children import child_columns
 from mapdag.counts.passes import sealed
 from mapdag.tasks import pool
 
@@ -58,13 +59,17 @@ def canonical_order(data: Dataset, *, threads: int = 1) -> CanonicalOrder:
     """
     from mapdag.search.canonical.colours import refine
 
-    n = data.n_columns
-    first_level = np.concatenate([[0], np.cumsum(data.widths)])  # gaps are a level like others here
+    n, counted = data.n_columns, child_columns(data)
+    table, as_child = counted.table, counted.columns[:n]
+    first_level = np.concatenate([[0], np.cumsum(table.widths)])  # gaps are a level like others here
     weights = _whole(data.weights)
-    levels, columns = np.zeros(first_level[-1], dtype=np.uint64), np.zeros(n, dtype=np.uint64)
+    levels, every_column = np.zeros(first_level[-1], dtype=np.uint64), np.zeros(table.n_columns, dtype=np.uint64)
+    columns = every_column[:n]
 
     def go_round() -> None:
-        refine(_sum(data, threads, _coloured, first_level, weights, levels), first_level, levels, columns)
+        refine(_sum(table, threads, _coloured, first_level, weights, levels), first_level, levels, every_column)
+        if table.n_columns > n:  # columns differ if they were set in different rows
+            columns[:] = np.where(as_child < n, columns, _mix(columns ^ _mix(every_column[as_child])))
 
     go_round()
     scores: NDArray[np.uint64] | None = None
@@ -82,7 +87,7 @@ def canonical_order(data: Dataset, *, threads: int = 1) -> CanonicalOrder:
             if len(np.unique(columns)) == colours:
                 break
     ranks = np.argsort(sorted(range(n), key=data.names.__getitem__), kind="stable")
-    found = np.lexsort((ranks, columns, _entropies(data, first_level, threads)))
+    found = np.lexsort((ranks, columns, _entropies(data, first_level[: n + 1], threads)))
     return CanonicalOrder(tuple(found.tolist()), _groups(found, columns))
 
 

@@ -118,7 +118,7 @@ class Proof:
         """Find the graphs that come next; those so far are kept when a limit ends it."""
         assert self._tree is not None
         data = self._cache.data
-        if data.n_columns <= _FEW and not data.has_gaps:
+        if data.n_columns <= _FEW and not data.drops_rows:
             self._rank_all()
             return
         # Families that only worse graphs have. A family that is worse by just that much may be in the last of them.
@@ -177,7 +177,7 @@ class Proof:
         seconds = math.inf
         found: Enumeration | None
         # Tallies of rows with gaps are not sums of larger ones, which that one takes them from.
-        if scores.is_compiled and not cache.data.has_gaps:
+        if scores.is_compiled and not cache.data.drops_rows:
             seconds = math.inf if slack else self._seconds_for_all()
             work = min(WORK, _SHARE * seconds / PACE)
             found = CountedLattice(objective, cache, watch, scores, slack=slack, work=work).enumerate()

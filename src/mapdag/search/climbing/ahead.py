@@ -81,7 +81,7 @@ def _post_columns(nodes: Ints, parents_of: Words, problem: Problem, store: Store
             if wanted[c] and not known(look(column, c)):
                 missing[m, count] = c
                 count += 1
-        parents[size] = nodes[m]
+        parents[size] = inputs.as_child[nodes[m]]
         family = parents[: size + 1]
         if count > 1 and is_worth_it(inputs, family, missing[m, :count]):
             post(requests, inputs, family, declared, missing[m, :count], at, True)
@@ -111,7 +111,7 @@ def _post_singles(
                     left += 1
             last = max(left - 1, 0)  # the parent that counts as the candidate, if there is one
             candidates = members[last:left].copy()
-            members[last] = nodes[m]
+            members[last] = inputs.as_child[nodes[m]]
             q, declared = declared_of(members, last, inputs)
             if q > EXACT:
                 continue

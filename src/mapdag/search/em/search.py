@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from mapdag.checks import check_whole, is_one_of
 from mapdag.data import ScannedDataset, as_dataset, split_options, with_gaps
+from mapdag.data.interventions import refuse_interventions
 from mapdag.errors import DataError, Function, ParameterError
 from mapdag.networks import fit
 from mapdag.notices import warn
@@ -142,6 +143,7 @@ def learn_by_em(
         )
     if not table.has_gaps:
         return _from_complete_rows(plan, table, goal)
+    refuse_interventions(table, "structural EM", "; learn under PNAL, which does")
     arranged, alike = plan.arrange(table)
     run = Run(arranged, goal, replace(plan, order="columns"), impute, draws, max_steps, clock())
     found = run.best(starts or (2 if plan.options.start is None else 1))

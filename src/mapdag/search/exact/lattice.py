@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mapdag.counts import Request
+from mapdag.counts.passes import sealed
 from mapdag.errors import CapacityError, ParameterError, Setting
 from mapdag.families import FamilyScores
 from mapdag.graphs.masks import members
@@ -19,12 +20,13 @@ from mapdag.search.frame.memory import check_memory, fits
 from mapdag.search.frame.watch import Watch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
     from mapdag.contracts import Objective
     from mapdag.data import Dataset
+    from mapdag.data.labels import Codes
     from mapdag.objective.constraints import Rules
     from mapdag.search.cache import FamilyCache
     from mapdag.search.exact.scores import Lookup
@@ -160,7 +162,7 @@ class Lattice:
         tallied = sum(math.comb(n, size) for size in range(min(self.most + 1, n) + 1))
         different = min(math.sqrt(2 * self.data.n_rows) + 1, 32)  # counts in one tally, on average
         width = 4 if self.data.n_rows < 1 << 16 else 8
-        tallies = 2 * tallied * different * width + 2**n * 12.0
+        tallies = (2 * tallied * different * width + 2**n * 12.0) * _times_tallied(self.data)
         partitions = self.watch.threads * (self.data.n_rows * (n + 1) * 8.0 + _OVERHEAD)
         common = 2**n * 8.0 * max(copies, 1) + tallies + partitions
         self.in_lists = copies == 0 or (copies == 1 and not fits(2 * (common + self.size * 8.0)))
@@ -215,7 +217,7 @@ class Lattice:
         from mapdag.search.exact.scores import Memo, new_memo, score_families
         from mapdag.terms.sums import new_terms
 
-        tallies = self._tallies()
+        tallies = self._tallies_of_children()
         recipes = self._families.recipes
         rule = Rule(int(recipes.codes[0]), *recipes.numbers[0].tolist())
         spare: list[tuple[Memo, Terms]] = []  # of threads that have done their part
@@ -229,20 +231,36 @@ class Lattice:
             known = lookups[child.node]
             for first in range(0, len(out), _STRETCH):
                 self.watch.check()
-                score_families(known, tallies, rule, memo, terms, begin + first, out[first : first + _STRETCH])
+                score_families(
+                    known, tallies[child.node], rule, memo, terms, begin + first, out[first : first + _STRETCH]
+                )
             spare.append((memo, terms))
 
         return score
 
-    def _tallies(self) -> Tallies:
-        """Counts of all sets of variables."""
+    def _tallies_of_children(self) -> dict[int, Tallies]:
+        """Counts of all sets of variables, by child: in the rows in which it was not set."""
+        was_set = self.data.interventions
+        names = () if was_set is None else was_set.names
+        others = [child for child in self.children if self.data.names[child.node] not in names]
+        found: dict[int, Tallies] = {}
+        if others:
+            found |= dict.fromkeys((child.node for child in others), self._tallies(self.data.codes, others))
+        for child in self.children:
+            if was_set is not None and child.node not in found:
+                left = ~was_set.rows_of(self.data.names[child.node])
+                found[child.node] = self._tallies(sealed(np.ascontiguousarray(self.data.codes[:, left])), [child])
+        return found
+
+    def _tallies(self, codes: Codes, children: Sequence[Child]) -> Tallies:
+        """Counts of all sets of variables that some children need, in some rows."""
         from mapdag.search.exact.tallies import Tallies, Wanted, new_partitions, tally_block
 
-        n, n_rows = self.n_nodes, self.data.n_rows
+        n, n_rows = self.n_nodes, codes.shape[1]
         ends = np.empty(1 << n, dtype=np.int64)
         n_groups = np.empty(1 << n, dtype=np.int32)
         kind = np.uint32 if n_rows < 1 << 16 else np.uint64
-        families = [sum(1 << c for c in child.candidates) | 1 << child.node for child in self.children]
+        families = [sum(1 << c for c in child.candidates) | 1 << child.node for child in children]
         wanted = Wanted(self.most + 1, np.array(families, dtype=np.int64))
         spare: queue.SimpleQueue[Partitions] = queue.SimpleQueue()
         most_levels = int(self.data.cards.max())
@@ -250,13 +268,13 @@ class Lattice:
             spare.put(new_partitions(n_rows, n, most_levels))
         size = 1 << min(max(_BLOCK, n - _BLOCKS), n)
         pools = [np.empty(0, dtype=kind)] * (len(ends) // size)
-        total = float(self.data.total)
+        total = float(self._families.totals[children[0].node])
 
         def tally(block: int) -> None:
             partitions = spare.get()
             mine = slice(block * size, (block + 1) * size)
             out = Tallies(np.empty(size, dtype=kind), ends[mine], n_groups[mine], total)
-            pool, used = tally_block(block * size, self.data.codes, self.data.cards, wanted, partitions, out)
+            pool, used = tally_block(block * size, codes, self.data.cards, wanted, partitions, out)
             pools[block] = pool[:used].copy()
             spare.put(partitions)
 
@@ -334,8 +352,13 @@ def nanoseconds_for_all(data: Dataset, objective: Objective, rules: Rules) -> fl
     # Whole weights say how often rows occur: where they are kept, counting takes less than the same rows one by one.
     if (data.weights is None or data.weights.dtype.kind != "f") and not data.has_gaps:
         terms = _NS_TERM * math.sqrt(2 * rows) if recipe.kind == "observed" else 0.0  # so many counts may differ
-        return program + _subsets(n, most + 1) * rows * _NS_ROW + families * (_NS_FAMILY + terms)
+        return program + _subsets(n, most + 1) * rows * _NS_ROW * _times_tallied(data) + families * (_NS_FAMILY + terms)
     return program + families * (_NS_ALONE + rows * _NS_ALONE_ROW)
+
+
+def _times_tallied(data: Dataset) -> int:
+    """How often all sets are tallied: once for each variable that was set in some rows, and once for all others."""
+    return 1 if data.interventions is None else 1 + len(data.interventions.names)
 
 
 def _subsets(n: int, most: int) -> float:

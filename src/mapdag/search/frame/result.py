@@ -13,7 +13,8 @@ import numpy as np
 
 from mapdag.data import as_dataset
 from mapdag.data.groups import rows_of
-from mapdag.graphs import meek_closure
+from mapdag.data.interventions import always_set
+from mapdag.graphs import NextExperiments, meek_closure, next_experiments
 from mapdag.graphs.dag import check_dag
 from mapdag.graphs.drawable import Drawable
 from mapdag.notices import warn
@@ -33,7 +34,7 @@ from mapdag.tables import Column, Table, Tabular
 from mapdag.wording import named, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from mapdag.contracts import Likelihood, Objective
     from mapdag.data import Dataset
@@ -195,14 +196,26 @@ class Result(Drawable, Tabular):
 
     @cached_property
     def cpdag(self) -> CPDAG:
-        """Equivalence class of the graph: what the data can tell."""
-        return self.dag.to_cpdag()
+        """Equivalence class of the graph: what the data can tell; experiments tell directions that others do not."""
+        return self.dag.to_cpdag(self.targets)
+
+    @property
+    def targets(self) -> tuple[tuple[str, ...], ...]:
+        """The sets of variables that were set in some rows; `Dataset.interventions`."""
+        return () if self.data.interventions is None else self.data.interventions.targets
+
+    @cached_property
+    def settled(self) -> tuple[tuple[str, str], ...]:
+        """Arcs that are compelled because of experiments: without them, data and constraints would leave them open."""
+        if not self.targets:
+            return ()
+        open_before = _identified(self.dag.to_cpdag(), self.knowledge)
+        return tuple(arc for arc in self.compelled if open_before.has_edge(*arc))
 
     @cached_property
     def identified(self) -> CPDAG:
         """The equivalence class, with the directions that the constraints add to it: what data and constraints tell."""
-        told = [arc for arc in self.knowledge if self.cpdag.has_edge(*arc)]
-        return meek_closure(self.cpdag, told) if told else self.cpdag
+        return _identified(self.cpdag, self.knowledge)
 
     @property
     def compelled(self) -> tuple[tuple[str, str], ...]:
@@ -328,6 +341,21 @@ class Result(Drawable, Tabular):
 
         return adjusted_effect(self.data, cause, effect, given, **options)
 
+    def next_experiments(self) -> NextExperiments:
+        """Tell which variable to set next: how many of the open directions that would settle, on average.
+
+        See `mapdag.next_experiments`; what constraints and earlier experiments tell is taken into account.
+
+        Examples
+        --------
+        >>> import mapdag as md
+        >>> found = md.learn(md.network("asia").sample(5000, seed=1), "MU(c=1)+BDs(1)")
+        >>> print(found.next_experiments())
+        3 edges of unknown direction; averages over 6 graphs of the class
+        ...
+        """
+        return next_experiments(self.identified)
+
     def report(self, path: str | os.PathLike[str], **options: Any) -> None:
         """Write a page of HTML about the result that needs nothing else; options as in `mapdag.report.write_result`.
 
@@ -380,6 +408,7 @@ class Result(Drawable, Tabular):
                 *([str(self.learned)] if self.learned else []),
                 *([str(self.certificate) + self._given_values()] if self.certificate else []),
                 *([thin_sentence(self.thin, self.objective)] if self.thin else []),
+                *self._experiments(),
                 *(f"the data cannot tell apart: {named(group, _NAMED)}" for group in self.alike[:_NAMED]),
                 *([f"... and {len(self.alike) - _NAMED:,} more such groups"] if len(self.alike) > _NAMED else []),
             ]
@@ -397,6 +426,20 @@ class Result(Drawable, Tabular):
         whose = "its direction is" if len(self.reversible) == 1 else "their directions are"
         return told + (f" ({whose} not identified)" if self.reversible else "")
 
+    def _experiments(self) -> list[str]:
+        """Say what experiments have told, and what they cannot tell."""
+        if not self.targets:
+            return []
+        were = "arc was" if len(self.settled) == 1 else "arcs were"
+        told = [
+            f"experiments: {plural(len(self.targets), 'target')}; {len(self.settled):,} {were} reversible without them"
+        ]
+        names = always_set(self.data.interventions)
+        if names:
+            rows = "nothing can be learned about its parents" if len(names) == 1 else "nothing about their parents"
+            told.append(f"set in every row: {named(names, _NAMED)}; {rows}")
+        return told
+
     def _ending(self) -> str:
         if self.stopped == "given":
             return "given, not learned"
@@ -404,6 +447,12 @@ class Result(Drawable, Tabular):
         early = f"stopped early ({self.stopped.replace('_', ' ')}), best so far"
         where = "" if self.device == "cpu" else f" on {self.device}"
         return f"{work}{where}, {'converged' if self.converged else early}"
+
+
+def _identified(cpdag: CPDAG, knowledge: Sequence[tuple[str, str]]) -> CPDAG:
+    """Return what knowledge of directions adds to a class."""
+    told = [arc for arc in knowledge if cpdag.has_edge(*arc)]
+    return meek_closure(cpdag, told) if told else cpdag
 
 
 def make_result(

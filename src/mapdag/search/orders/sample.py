@@ -15,8 +15,11 @@ import numpy as np
 
 from mapdag.counts.passes import Slices, sealed
 from mapdag.data import Dataset
+from mapdag.data.interventions import Interventions
+from mapdag.data.labels import code_dtype
 from mapdag.kernels import Ints, Words, entry, mix
 from mapdag.tasks import pool
+from mapdag.wording import free_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -37,8 +40,11 @@ def rows_of(data: Dataset) -> int:
 def draw(data: Dataset, share: float, *, threads: int = 1) -> Dataset | None:
     """Draw a share of the rows, with so many threads; nothing where their content does not allow it.
 
-    Weights must be whole numbers, if there are any: a row is drawn as its copies would be.
+    Weights must be whole numbers, if there are any: a row is drawn as its copies would be. Rows in which different
+    variables were set are different.
     """
+    if data.interventions is not None:
+        return _draw_experiments(data, data.interventions, share, threads)
     widths = data.widths  # gaps are a level like others here
     first = np.concatenate([[0], np.cumsum(widths * np.append(widths[1:], 1))])
     if data.weights is not None:
@@ -50,6 +56,21 @@ def draw(data: Dataset, share: float, *, threads: int = 1) -> Dataset | None:
     if not 1 / _FAR_OFF <= times.sum() / (share * rows_of(data)) <= _FAR_OFF:
         return None
     return Dataset(data.names, data.levels, np.repeat(codes, times, axis=1), has_gaps=data.has_gaps)
+
+
+def _draw_experiments(data: Dataset, was_set: Interventions, share: float, threads: int) -> Dataset | None:
+    """Draw from rows with one more column: what was set."""
+    name, cards = free_name("set", data.levels), [*data.cards.tolist(), len(was_set.targets)]
+    codes = np.empty((len(cards), data.n_rows), dtype=code_dtype(cards, gaps=data.has_gaps))
+    codes[:-1], codes[-1] = data.codes, was_set.codes
+    levels = {**data.levels, name: tuple(map(str, range(len(was_set.targets))))}
+    drawn = draw(
+        Dataset((*data.names, name), levels, codes, data.weights, has_gaps=data.has_gaps), share, threads=threads
+    )
+    if drawn is None:
+        return None
+    left = Interventions.of(was_set.targets, drawn.codes[-1], data.names)
+    return Dataset(data.names, data.levels, drawn.codes[:-1], has_gaps=data.has_gaps, interventions=left)
 
 
 def _draw_from_memory(
