@@ -72,6 +72,8 @@ class Completed(Dataset):
             "names": tuple(names),
             "levels": sealed,
             "weights": weights,
+            "groups": None,
+            "weighting": None,
             "has_gaps": False,
             "interventions": None,
             "posterior": posterior,
