@@ -480,7 +480,14 @@ def test_rare_levels_become_one_and_new_rows_are_coded_alike(tmp_path):
 def test_body_weights_of_years_are_no_survey_weights():
     rng = np.random.default_rng(6)
     before = rng.normal(70, 15, 400).round(1)
-    frame = pd.DataFrame({"sex": rng.choice(["f", "m"], 400), "wt71": before, "wt82": before + rng.normal(3, 6, 400)})
+    frame = pd.DataFrame({"sex": rng.choice(["f", "m"], 400), "wt71": before, "Postwt": before + rng.normal(3, 6, 400)})
     found = md.check(frame)
-    assert kinds(found) == {"sex": "category", "wt71": "numeric", "wt82": "numeric"}
+    assert kinds(found) == {"sex": "category", "wt71": "numeric", "Postwt": "numeric"}
     assert "weights" not in found.options
+
+
+def test_weights_of_animals_do_not_count_rows():
+    rng = np.random.default_rng(7)
+    days = [(chick, day, chick % 3) for chick in range(30) for day in range(8)]
+    frame = pd.DataFrame(days, columns=["Chick", "Time", "Diet"]).assign(weight=rng.integers(35, 300, len(days)))
+    assert kinds(md.check(frame))["weight"] == "numeric"

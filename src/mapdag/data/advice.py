@@ -98,14 +98,15 @@ def _as_missing(found: Mapping[str, tuple[str, ...]]) -> dict[str | None, frozen
 
 def _shown_values(column: Column, options: ReadOptions) -> dict[str, Any]:
     """Return the values of a column that show best what it holds."""
-    counts, numbers = column.tally(), column.numbers(options.missing_texts(column.name))
-    extremes, there = None, counts > 0
-    if numbers is not None and column.declared is None and (there & np.isfinite(numbers)).any():
-        used = np.flatnonzero(there & np.isfinite(numbers))
-        ends = used[np.argmin(numbers[used])], used[np.argmax(numbers[used])]
-        extremes = (_text_at(column, int(ends[0])), _text_at(column, int(ends[1])))
-    there &= ~missing_positions(column, options) & (column.kind != "nested")
-    common = _most_frequent(column, counts * there, numbers)
+    missing = options.missing_texts(column.name)
+    counts, numbers = column.tally(), None if column.declared is not None else column.numbers(missing)
+    extremes = None
+    if numbers is not None:
+        used = np.flatnonzero((counts > 0) & np.isfinite(numbers))
+        if len(used):
+            ends = used[np.argmin(numbers[used])], used[np.argmax(numbers[used])]
+            extremes = (_text_at(column, int(ends[0])), _text_at(column, int(ends[1])))
+    common = [] if column.kind == "nested" else _most_frequent(column, counts, numbers, missing)
     is_text = column.declared is None and column.kind == "text" and numbers is None
     return {
         "common": tuple(common),
@@ -115,17 +116,19 @@ def _shown_values(column: Column, options: ReadOptions) -> dict[str, Any]:
 
 
 def _most_frequent(
-    column: Column, counts: NDArray[np.int64], numbers: NDArray[np.float64] | None
+    column: Column, counts: NDArray[np.int64], numbers: NDArray[np.float64] | None, missing: Collection[str]
 ) -> list[tuple[str, int]]:
     """Return the most frequent values, the lowest of equally frequent ones first."""
     if numbers is not None:
+        there = ~np.isnan(numbers)
+        numbers, counts = numbers[there], counts[there]
         distinct, place = np.unique(numbers, return_inverse=True)
         sums = np.bincount(place.reshape(-1), weights=counts, minlength=len(distinct)).astype(np.int64)
         best = np.lexsort((distinct, -sums))[:COMMON_SHOWN]
         return [(text_of(float(distinct[i])), int(sums[i])) for i in best.tolist() if sums[i]]
     by_label: dict[str, int] = {}
     for label, count in zip(column.labels, counts.tolist(), strict=True):
-        if count and label is not None:
+        if count and label is not None and label.strip() not in missing:
             by_label[label.strip()] = by_label.get(label.strip(), 0) + count
     return heapq.nsmallest(COMMON_SHOWN, by_label.items(), key=lambda item: (-item[1], item[0]))
 

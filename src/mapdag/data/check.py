@@ -20,6 +20,7 @@ from mapdag.data.advice import (
     options_for,
     repaired,
 )
+from mapdag.data.columns import remembering
 from mapdag.data.design_columns import with_design
 from mapdag.data.groups import doubts, effective, may_be_doubtful, read_groups
 from mapdag.data.meanings import ReadOptions, missing_option, texts_for_missing
@@ -288,7 +289,7 @@ def check(
     given["weighting"] = weighting
     options = replace(options, weight=1.0 if weighting == "survey" else _mean(by_row))
     columns, rows = (
-        [each.make(each.names[position], each.parts[position], options) for position in kept]
+        [remembering(each.make(each.names[position], each.parts[position], options)) for position in kept]
         for each in (source, source.sample or source)
     )
     rows = rows if source.sample else columns

@@ -10,7 +10,7 @@ import math
 import numbers
 import sys
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -140,6 +140,23 @@ class Column:
             times=None if self.times is None else self.times[rows],
             first=None if self.first is None else self.first[rows],
         )
+
+
+class _Remembering(Column):
+    """A column that keeps its numbers, for those who look at them again and again."""
+
+    def numbers(self, missing: Collection[str]) -> NDArray[np.float64] | None:
+        """Return what `Column.numbers` does, not to be written to."""
+        known: dict[frozenset[str], NDArray[np.float64] | None] = self.__dict__.setdefault("_known", {})
+        key = frozenset(missing)
+        if key not in known:
+            known[key] = super().numbers(key)
+        return known[key]
+
+
+def remembering(column: Column) -> Column:
+    """Return the same column, which keeps its numbers."""
+    return _Remembering(**{field.name: getattr(column, field.name) for field in fields(column)})
 
 
 def is_a(value: object, package: str, name: str) -> bool:

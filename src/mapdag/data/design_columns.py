@@ -33,6 +33,7 @@ _PANEL_FILLED = 0.5  # rows for each unit and time, at least, where the two make
 _WITHOUT = 0.1  # share of the rows that may lack a group
 _OWNED = 3  # columns that are constant in each group, at least, where only that tells the groups
 _WONDER = -14.0  # log probability below which that is no chance
+_BODY, _BODY_SPREAD = (2, 500), 0.4  # means of weights of bodies, in any unit, and their spread as a share of it
 _NORMALISED = 0.02  # how far the mean of weights that were scaled to 1 is from it
 
 #: What rows belong to, by its name alone, and what only with "id" and the like.
@@ -51,6 +52,7 @@ _GROUP_NAMES = re.compile(
 _TIME_NAMES = re.compile(
     r"(year|yr|wave|time|period|visit|month|week|day|round|occasion|session|quarter|date|age|t)\d*", re.IGNORECASE
 )
+_TIME_OF = re.compile(r"(day|week|month|quarter)[_. ]?of[_. ]?(the[_. ]?)?(week|month|year)", re.IGNORECASE)
 _WEIGHT_NAMES = re.compile(
     r"(?P<vague>(weights?|wts?|wgts?|wght)[_. ]?\d*)|[pdsfa](sp|n)?_?(weights?|wght|wgt|wt)"
     r"|(an|design|post|pop|person|per|hh|house(hold)?"
@@ -129,7 +131,10 @@ def _weighs(column: Column, fact: Fact, *, has_plan: bool) -> bool:
     by_row = numbers[column.index]
     if not (np.isfinite(by_row).all() and (by_row >= 0).all() and np.ptp(by_row) > 0):
         return False
-    return named["vague"] is None or has_plan or abs(float(by_row.mean()) - 1) < _NORMALISED
+    mean = float(by_row.mean())
+    if named["vague"] is not None or (_BODY[0] < mean < _BODY[1] and by_row.std() < _BODY_SPREAD * mean):
+        return has_plan or abs(mean - 1) < _NORMALISED
+    return True
 
 
 def _is_plan(column: Column, fact: Fact) -> bool:
@@ -200,6 +205,8 @@ def _panel_unit(known: Known) -> tuple[Column, str] | None:
         for column, fact in known:
             if (
                 column is time
+                or _TIME_NAMES.fullmatch(fact.name)
+                or _TIME_OF.fullmatch(fact.name)
                 or fact.kind in {"constant", "index", "weight"}
                 or not _groups(column, fact, _PANEL_TIMES)
             ):

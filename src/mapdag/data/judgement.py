@@ -386,6 +386,9 @@ def count_column(columns: Sequence[Column], options: ReadOptions) -> str | None:
     for column in reversed(named):  # the last, as a rule; but "count" rather than "count2011"
         others = [other for other in columns if other is not column and not _COUNT_NAMES.fullmatch(other.name)]
         others = [other for other in others if not _is_judged(other, options, "index")]
+        found = _COUNT_NAMES.fullmatch(column.name)
+        if found is not None and found["vague"] and any(len(np.unique(other.index)) > _DOZEN for other in others):
+            continue  # the weights of animals, one for each animal and day
         if others and all(_is_factor(other, options) for other in others) and _is_design(column, others):
             return column.name
     return None

@@ -22,6 +22,8 @@ _SAMPLE = 20_000  # rows for that
 _REPEATS = 5  # rows for each value of a column, if it is to say anything that another one has to follow
 _SUM_ROWS = 2_000  # rows in which sums are looked for
 _MORE_ROWS = 10  # than columns, so that no sum fits by chance
+_PART = 1e-3  # weight of a column that is part of a sum
+_NEAR = 1e-4  # how near such weights, and what they make, must be
 _EXACT = 1e-6  # what may be left of a sum, as a share of its spread
 
 
@@ -164,19 +166,32 @@ def sums(columns: Mapping[str, NDArray[np.float64]]) -> list[Sum]:
 
 def _as_sum(names: Sequence[str], used: Sequence[int], centred: NDArray[np.float64], i: int) -> Sum | None:
     """Say which of some independent columns another one is the sum of, if it is."""
-    weights = np.linalg.lstsq(centred[used].T, centred[i], rcond=None)[0]
-    parts = [k for k, weight in enumerate(weights) if abs(weight) > _EXACT]
+    lengths = np.linalg.norm(centred[used], axis=1)
+    units = centred[used] / lengths[:, np.newaxis]
+    try:
+        weights = np.linalg.solve(units @ units.T, units @ centred[i]) / lengths
+    except np.linalg.LinAlgError:
+        return None
+    parts = [k for k, weight in enumerate(weights) if abs(weight) > _PART]
     if len(parts) < 2:
         return None
     own = weights[parts]
     named = tuple(names[used[k]] for k in sorted(parts, key=lambda k: used[k]))
-    if np.allclose(own, 1, atol=1e-4):
+
+    def fits(tried: float | NDArray[np.float64]) -> bool:
+        """Tell whether these weights make the column, to the last digits."""
+        if not np.allclose(own, tried, rtol=_NEAR):
+            return False
+        left = centred[i] - (np.zeros(len(parts)) + tried) @ centred[[used[k] for k in parts]]
+        return bool(np.linalg.norm(left) < _NEAR * np.linalg.norm(centred[i]))
+
+    if fits(1.0):
         return Sum(names[i], named)
-    if np.allclose(own, 1 / len(parts), atol=1e-4 / len(parts)):
+    if fits(1 / len(parts)):
         return Sum(names[i], named, means=True)
-    if np.allclose(own, -1, atol=1e-4):
+    if fits(-1.0):
         return Sum(names[i], named, rest=True)
-    if np.allclose(np.abs(own), 1, atol=1e-4) and int((own > 0).sum()) == 1:
+    if int((own > 0).sum()) == 1 and fits(np.sign(own)):
         whole = parts[int(np.argmax(own))]  # which is then the sum of this column and the others
         others = [names[used[k]] for k in parts if k != whole]
         return Sum(names[used[whole]], (names[i], *others))
