@@ -23,6 +23,7 @@ LONG = (
     "support",
     "one_answer",
     "first_minutes",
+    "as_collected",
     "prediction",
     "gaps",
     "gaps_scale",

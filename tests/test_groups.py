@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ import mapdag as md
 from mapdag.data.groups import effective, renumbered
 from mapdag.errors import DataError, MapdagWarning, ParameterError
 from mapdag.resamples import resample
+from mapdag.search.repeats import find_repeats
 
 RNG = np.random.default_rng(35)
 CHILD = md.network("child").sample(200, seed=1)
@@ -194,3 +197,76 @@ def test_columns_of_independent_rows_are_no_groups():
 def test_options_that_were_given_become_part_of_the_line():
     found = md.check(frame(CHILD, w=NUMBERS, who=np.arange(CHILD.n_rows) // 2), weights="w", groups="who")
     assert found.code == 'md.learn(df, weights="w", weighting="survey", groups="who")'
+
+
+def distinct(data):
+    """Return the rows that come first among those that are alike."""
+    return data.take(np.sort(np.unique(data.codes, axis=1, return_index=True)[1]))
+
+
+# Rows that repeat, without groups -----------------------------------------------------------------------------------
+
+
+def test_rows_that_repeat_count_once_and_result_and_report_say_so(tmp_path):
+    with pytest.warns(MapdagWarning, match="rows repeat each other: .* were counted as one observation"):
+        found = md.learn(REPEATED, search="hc")
+    one = md.learn(distinct(REPEATED), search="hc")
+    assert (found.dag, found.score) == (one.dag, one.score)
+    assert found.repeats.rows == REPEATED.n_rows
+    assert str(found).startswith("rows repeat each other")
+    found.report(tmp_path / "page.html")
+    assert "rows repeat each other" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_repeated_noise_gets_no_arcs():
+    noise = md.data.Dataset.from_codes(RNG.integers(0, 3, (100, 20)))
+    with pytest.warns(MapdagWarning, match="rows repeat each other"):
+        assert md.learn(noise.take(np.repeat(np.arange(100), TIMES[:100]))).dag.n_arcs == 0
+
+
+def test_whoever_says_that_each_row_counts_is_believed():
+    found = md.learn(md.read(REPEATED, weighting="counts"), search="hc")
+    assert found.repeats is None
+    assert found.data.n_rows == REPEATED.n_rows
+
+
+def test_rows_that_are_alike_in_some_columns_count_as_one_observation():
+    other = RNG.integers(0, 4, (REPEATED.n_rows, 3))
+    columns = {**{name: REPEATED.column(name) for name in REPEATED.names}, **dict(zip("abc", other.T, strict=True))}
+    table = {name: values.astype(str) for name, values in columns.items()}
+    with pytest.warns(MapdagWarning, match="alike in .* were counted as one observation"):
+        found = md.learn(table, search="hc")
+    assert set(found.repeats.columns) <= set(REPEATED.names)
+    assert CHILD.n_rows / 2 < found.data.total <= CHILD.n_rows
+    assert found.data.n_rows == REPEATED.n_rows
+    with pytest.warns(MapdagWarning, match="each was counted as one"):
+        assert md.learn(table, "U+qNML", search="hc").data.weights is None
+
+
+@pytest.mark.parametrize("name", ["asia", "alarm", "win95pts", "sachs"])
+def test_independent_rows_are_not_taken_for_repeated_ones(name):
+    for size in (100, 1000):
+        assert find_repeats(md.network(name).sample(size, seed=3)) is None
+
+
+def test_what_is_said_of_repeats_depends_on_no_order_of_rows_or_columns():
+    order, names = RNG.permutation(REPEATED.n_rows), list(RNG.permutation(REPEATED.names))
+    found = find_repeats(REPEATED.take(order).select(names))
+    assert replace(found, columns=()) == replace(find_repeats(REPEATED), columns=())
+    assert set(found.columns) == set(REPEATED.names)
+
+
+def test_resamples_and_folds_see_repeated_rows_once():
+    with pytest.warns(MapdagWarning, match="rows repeat each other"):
+        strengths = md.bootstrap(REPEATED, R=5, search="hc")
+    assert strengths.halves.tolist() == md.bootstrap(distinct(REPEATED), R=5, search="hc").halves.tolist()
+    with pytest.warns(MapdagWarning, match="rows repeat each other"):
+        found = md.cross_validate(REPEATED, "BIC", folds=3, search="hc")
+    assert found.rows.sum() == distinct(REPEATED).n_rows
+
+
+def test_structural_em_counts_groups_and_says_so():
+    rows = REPEATED.to_pandas().mask(RNG.random((REPEATED.n_rows, REPEATED.n_columns)) < 0.02)
+    found = md.structural_em(rows, groups=WHO, search="hc", impute="hard")
+    assert "in 200 groups, which count as one observation each" in str(found)
+    assert found.data.total == pytest.approx(CHILD.n_rows)

@@ -190,7 +190,7 @@ def test_searches_end_where_weights_are_large_and_odd(scale):
     sample = md.network("sachs").sample(1000, seed=3)
     weights = np.random.default_rng(3).uniform(1000, 50_000, 1000) * scale
     columns = {name: [sample.levels[name][code] for code in sample.column(name)] for name in sample.names}
-    data = md.read(columns, weights=weights)
+    data = md.read(columns, weights=weights, weighting="counts")
     climbed = md.hill_climb(data, threads=1)
     for found in (climbed, md.tabu(data, threads=1)):
         assert found.stopped == "converged"
@@ -203,7 +203,7 @@ def test_the_search_over_orders_ends_where_sums_of_scores_are_rounded():
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 2, size=(40, 5))[:, rng.integers(0, 5, 25)]
     codes = np.where(rng.random(codes.shape) < 0.1, 1 - codes, codes)
-    data = md.read(codes, weights=rng.uniform(1, 50, 40) * 1e12, codes=True)
+    data = md.read(codes, weights=rng.uniform(1, 50, 40) * 1e12, weighting="counts", codes=True)
     for objective in ("BDeu(10)", "MU(c=1)+BDs"):
         found = md.learn(data, objective, threads=1, max_parents=1, time_limit=60)
         assert found.stopped == "converged"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 QUIET = 0.1  # share of the cores that others may use before timings are in doubt
 UNTIMED = frozenset(
-    {"MiB", "GiB", "nats", "graphs", "of hc's", "of 100", "tables"}
+    {"MiB", "GiB", "nats", "arcs", "graphs", "of hc's", "of 100", "tables"}
 )  # what others do does not change these
 
 

@@ -39,11 +39,11 @@ _TYPICAL = 0.1  # of the mean: counts of rare combinations are mostly smaller, s
 
 
 def known_weighting(weighting: Weighting | None, weights: Weights | None) -> Weighting | None:
-    """Return a kind of weights, checked: there must be weights."""
+    """Return a kind of weights, checked. Without weights, "counts" says that each row is one observation."""
     if weighting is not None and not (isinstance(weighting, str) and weighting in ("counts", "survey")):
         raise ParameterError(f'weighting must be "counts" or "survey", got {brief(weighting)}')
-    if weighting is not None and weights is None:
-        raise ParameterError(f"weighting={weighting!r} says what weights= are, which must be given, too")
+    if weighting == "survey" and weights is None:
+        raise ParameterError('weighting="survey" says what weights= are, which must be given, too')
     return weighting
 
 

@@ -72,7 +72,8 @@ def read(
     weighting : {"counts", "survey"}, optional
         What the weights are: numbers of observations, as in an aggregated table, or the weights of a survey (sampling,
         probability weights), which are scaled so that their sum is Kish's effective sample size. Must be said where
-        they average far above one and the table does not look aggregated (`docs/howto/clusters.md`).
+        they average far above one and the table does not look aggregated (`docs/howto/clusters.md`). Without weights,
+        "counts" says that each row is one observation, however often rows repeat.
     groups : str or array, optional
         Which rows belong together, since they repeat or share a person, a household, a site: a column (which then is no
         variable) or an array. Each group counts as one observation, its rows sharing that. (`docs/howto/clusters.md`)

@@ -233,6 +233,18 @@ def distinct_rows(
     weights : array of shape (rows,), optional
         What each row counts for; 1 by default.
     """
+    key = row_keys(codes, cards)
+    if weights is None:
+        _, first, counts = np.unique(key, return_index=True, return_counts=True)
+        return first, counts.astype(np.int64, copy=False)
+    _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
+    sums: NDArray[Any] = np.zeros(len(first), dtype=weights.dtype)
+    np.add.at(sums, inverse.reshape(-1), weights)
+    return first, sums
+
+
+def row_keys(codes: NDArray[Any], cards: NDArray[np.int64] | Sequence[int]) -> NDArray[np.int64]:
+    """Return a number for each row, the same for those that are alike, in lexicographic order."""
     key = np.zeros(codes.shape[1], dtype=np.int64)
     size = 1
     for column, card in zip(codes, cards, strict=True):
@@ -244,10 +256,4 @@ def distinct_rows(
         key *= int(card)
         key += column
         size *= int(card)
-    if weights is None:
-        _, first, counts = np.unique(key, return_index=True, return_counts=True)
-        return first, counts.astype(np.int64, copy=False)
-    _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
-    sums: NDArray[Any] = np.zeros(len(first), dtype=weights.dtype)
-    np.add.at(sums, inverse.reshape(-1), weights)
-    return first, sums
+    return key

@@ -126,7 +126,7 @@ def result_page(
         subtitle=[
             "given, judged by " if _is_given(result) else "learned with ",
             tag("code", str(result.objective)),
-            f" from {_rows(result.data)}",
+            f" from {_rows(result.observed)}",
         ],
         lead=_figures(result),
         data={"nodes": node_facts(result.data, known, tables), "arcs": joined, "trace": moves, "plan": plan},
@@ -169,7 +169,8 @@ def _figures(result: Result) -> Html:
             *([] if result.certificate is None else [("Optimal", *_certified(result.certificate))]),
         ]
     )
-    said = [warning(thin_sentence(result.thin, result.objective))] if result.thin else []
+    said = [warning(str(result.repeats))] if result.repeats else []
+    said += [warning(thin_sentence(result.thin, result.objective))] if result.thin else []
     if result.left_out:
         said.append(warning(f"The search did its {result.left_out_sentence}."))
     if not result.converged and not _is_given(result):

@@ -25,6 +25,7 @@ from mapdag.search.exact.search import search_exactly
 from mapdag.search.frame.options import Options
 from mapdag.search.joint import search_jointly
 from mapdag.search.orders.search import search_orders
+from mapdag.search.repeats import calls_for_a_look, without_repeats
 from mapdag.wording import brief
 
 if TYPE_CHECKING:
@@ -306,7 +307,21 @@ def learn(
         found = learn_with_gaps(plan, table, goals, em=bool(em))
     else:
         found = plan.run(table, goals)
+    if all(each.stopped != "interrupted" for each in found) and calls_for_a_look(table, [each.dag for each in found]):
+        found = _without_repeats(found, table, goals, plan)
     return found if several else found[0]
+
+
+def _without_repeats(
+    found: tuple[Result, ...], table: Dataset, goals: Sequence[Goal], plan: Plan
+) -> tuple[Result, ...]:
+    """Look whether rows repeat each other; if so, say it, and learn again from those that count where that is right."""
+    objectives = [each.objective for each in found]
+    counted, repeats = without_repeats(table, objectives, plan.options.threads)
+    if repeats is None:
+        return found
+    again = found if counted is table else plan.run(counted, goals)
+    return tuple(replace(each, repeats=repeats) for each in again)
 
 
 @public(LearnOptions, but=["search"])

@@ -65,6 +65,11 @@ class EMResult(Result):
     steps: tuple[EMStep, ...] = field(kw_only=True)
     observed_score: float = field(kw_only=True)
 
+    @property
+    def observed(self) -> Dataset:
+        """The rows as they were observed, missing values and all."""
+        return self.incomplete
+
     def __str__(self) -> str:
         told = f"structural EM: {plural(len(self.steps), 'step')} from {self.incomplete.gaps!r}"
         drawn = getattr(self.data, "drawn", 0)

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from mapdag.search.cache import FamilyCache
     from mapdag.search.frame.certificate import Certificate
     from mapdag.search.frame.watch import Watch
+    from mapdag.search.repeats import Repeats
 
 MoveKind = Literal["add", "delete", "reverse", "reorder", "restart"]
 Stopped = Literal["converged", "max_iter", "time_limit", "interrupted", "given"]
@@ -120,6 +121,9 @@ class Result(Drawable, Tabular):
         another one.
     left_out : str
         What the default search left out, as it would have been more than its usual work; ``effort="full"`` does it.
+    repeats : Repeats, optional
+        What speaks against independent rows, where they repeat each other; `data` then are the distinct ones if only
+        these were counted.
     """
 
     dag: DAG
@@ -138,6 +142,7 @@ class Result(Drawable, Tabular):
     learned: Hyperparameters | None = field(default=None, repr=False)
     constraints: Constraints = field(default_factory=Constraints, repr=False)
     left_out: str = field(default="", repr=False)
+    repeats: Repeats | None = field(default=None, repr=False)
 
     @classmethod
     def given(
@@ -188,6 +193,11 @@ class Result(Drawable, Tabular):
     def score(self) -> float:
         """Posterior score: log prior + log likelihood."""
         return self.log_prior + self.log_likelihood
+
+    @property
+    def observed(self) -> Dataset:
+        """The rows as they were observed, missing values and all."""
+        return self.data
 
     @property
     def converged(self) -> bool:
@@ -400,10 +410,11 @@ class Result(Drawable, Tabular):
     def __str__(self) -> str:
         return "\n".join(
             [
+                *([str(self.repeats)] if self.repeats else []),
                 f"{self.objective}: {self.score:.4f} = {self.log_prior:.4f} (prior) + {self.log_likelihood:.4f}",
                 f"{plural(len(self.dag.nodes), 'node')}, {plural(self.dag.n_arcs, 'arc')}{self._directions()}",
                 self._ending(),
-                *([f"learned from {rows_of(self.data)}"] if self.data.is_scaled else []),
+                *([f"learned from {rows_of(self.observed)}"] if self.observed.is_scaled else []),
                 *([self.left_out_sentence] if self.left_out else []),
                 *([str(self.learned)] if self.learned else []),
                 *([str(self.certificate) + self._given_values()] if self.certificate else []),
