@@ -107,13 +107,24 @@ def _show(
         print_json(found[0] if len(found) == 1 else {"results": found})
     else:
         typer.echo("\n\n".join(_describe(result, strengths) for result in results))
-    if out is not None:
-        _write(results[0], out)
-    if report is not None:
-        results[0].report(report, bootstrap=strengths, name=read_table.name, command=command_line())
-    for file in (out, report):
-        if file is not None and not json:
+    # The report first, as a network may be too large for a file; one that fails is no reason to leave out the other.
+    page: dict[str, Any] = {"bootstrap": strengths, "name": read_table.name, "command": command_line()}
+    failures = []
+    for file, write in (
+        (report, lambda file: results[0].report(file, **page)),
+        (out, lambda file: _write(results[0], file)),
+    ):
+        if file is None:
+            continue
+        try:
+            write(file)
+        except MapdagError as error:
+            failures.append(error)
+            continue
+        if not json:
             typer.echo(f"written to {file}")
+    if failures:
+        raise failures[0]
 
 
 @takes(read_table=table_options, search=search_options, cluster=cluster_options)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from mapdag.io.bif_names import BIF
 from mapdag.io.portable import Portable, portable
 from mapdag.networks.cpts import refuse_undefined
+from mapdag.networks.sparse_tables import refuse_large
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,6 +38,7 @@ def to_bif(network: BayesianNetwork) -> str:
     <BLANKLINE>
     """
     refuse_undefined(network.cpts, "BIF")
+    refuse_large(network.cpts, "BIF")
     return "\n".join(_lines(network, portable(network, BIF))) + "\n"
 
 

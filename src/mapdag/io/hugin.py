@@ -17,6 +17,7 @@ from mapdag.io.drafts import Draft
 from mapdag.io.notes import read_notes
 from mapdag.io.portable import Alphabet, Portable, portable
 from mapdag.networks.cpts import TOLERANCE, refuse_undefined
+from mapdag.networks.sparse_tables import refuse_large
 
 if TYPE_CHECKING:
     from mapdag.networks import BayesianNetwork
@@ -47,6 +48,7 @@ def to_net(network: BayesianNetwork) -> str:
     True
     """
     refuse_undefined(network.cpts, "NET")
+    refuse_large(network.cpts, "NET")
     return "\n".join(_lines(network, portable(network, NET))) + "\n"
 
 

@@ -12,6 +12,9 @@ counted like numbers: the last parent changes fastest. A row that is undefined i
 anything but text has a `"coding"`: a `"type"` ("integer", "float" or "boolean") and, if they are intervals, `"edges"`,
 the outer ones included (infinite ones are `null`).
 
+In version 2, a node whose parents have many configurations that were not observed has `"configurations"`, a list of the
+positions of the levels of all parents, `probabilities` for these only, and `"others"`, the row of all other ones.
+
 A graph::
 
     {"format": "mapdag-graph", "version": 1, "nodes": ["rain", "wet"], "arcs": [["rain", "wet"]]}
@@ -33,6 +36,7 @@ from mapdag.graphs import DAG
 from mapdag.io.notes import coding_entry, read_coding
 from mapdag.networks import BayesianNetwork
 from mapdag.networks.cpts import TOLERANCE, check_size
+from mapdag.networks.sparse_tables import MAX_CELLS, SparseTable, held_tables
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,7 +44,7 @@ if TYPE_CHECKING:
     from mapdag.data import Coding
 
 NETWORK, GRAPH = "mapdag-network", "mapdag-graph"
-VERSION = 1
+VERSION = 2
 
 
 def network_to_json(network: BayesianNetwork) -> str:
@@ -52,20 +56,26 @@ def network_to_json(network: BayesianNetwork) -> str:
     >>> network_from_json(network_to_json(network("asia"))) == network("asia")
     True
     """
-    lines = []
+    lines, version = [], 1
     for node in network.nodes:
-        rows = network.cpts[node].reshape(-1, len(network.levels[node])).tolist()
+        table = held_tables(network.cpts)[node]
+        sparse = isinstance(table, SparseTable)
+        rows = (table.rows if sparse else table.reshape(-1, len(network.levels[node]))).tolist()
         entry: dict[str, Any] = {
             "name": node,
             "levels": list(network.levels[node]),
             "parents": list(network.parents(node)),
             "probabilities": [None if math.isnan(row[0]) else row for row in rows],
         }
+        if sparse:
+            version = VERSION  # so that earlier releases refuse it
+            entry["configurations"] = np.transpose(np.unravel_index(table.configurations, table.shape[:-1])).tolist()
+            entry["others"] = None if math.isnan(table.rest[0]) else table.rest.tolist()
         if node in network.codings:
             entry["coding"] = coding_entry(network.codings[node])
         lines.append(json.dumps(entry, ensure_ascii=False, allow_nan=False))
     nodes = ",\n  ".join(lines)
-    return f'{{"format": "{NETWORK}", "version": {VERSION}, "nodes": [\n  {nodes}\n]}}\n'
+    return f'{{"format": "{NETWORK}", "version": {version}, "nodes": [\n  {nodes}\n]}}\n'
 
 
 def graph_to_json(dag: DAG) -> str:
@@ -76,7 +86,7 @@ def graph_to_json(dag: DAG) -> str:
     >>> print(graph_to_json(DAG(["A", "B"], [("A", "B")])), end="")
     {"format": "mapdag-graph", "version": 1, "nodes": ["A", "B"], "arcs": [["A", "B"]]}
     """
-    value = {"format": GRAPH, "version": VERSION, "nodes": list(dag.nodes), "arcs": [list(arc) for arc in dag.arcs]}
+    value = {"format": GRAPH, "version": 1, "nodes": list(dag.nodes), "arcs": [list(arc) for arc in dag.arcs]}
     return json.dumps(value, ensure_ascii=False) + "\n"
 
 
@@ -91,11 +101,14 @@ def network_from_json(text: str, source: str = "JSON text", *, tolerance: float 
         levels = {name: tuple(_items(node, "levels", str, source)) for name, node in zip(names, nodes, strict=True)}
         parents = {name: _items(node, "parents", str, source) for name, node in zip(names, nodes, strict=True)}
         dag = DAG(names, [(parent, name) for name in names for parent in parents[name]])
-        check_size(dag, levels)
-        cpts = {}
+        check_size(dag, levels, sparse=[name for name, node in zip(names, nodes, strict=True) if _is_sparse(node)])
+        cpts: dict[str, Any] = {}
         for name, node in zip(names, nodes, strict=True):
             shape = [len(levels[parent]) for parent in parents[name]]
             axes = [parents[name].index(parent) for parent in dag.parents(name)]
+            if _is_sparse(node):
+                cpts[name] = _sparse_table(node, name, shape, len(levels[name]), source).transpose(*axes, len(axes))
+                continue
             table = _table(node, name, math.prod(shape), len(levels[name]), source)
             cpts[name] = table.reshape(*shape, -1).transpose(*axes, len(axes))
         codings = {name: _coding(node, name, source) for name, node in zip(names, nodes, strict=True)}
@@ -160,6 +173,31 @@ def _coding(node: Mapping[str, Any], name: str, source: str) -> Coding:
     if coding.edges is not None and len(coding.edges) > len(node["levels"]) + 1:
         raise FormatError(f"{name!r} has fewer levels than intervals between the edges of its coding", source)
     return coding
+
+
+def _is_sparse(node: Mapping[str, Any]) -> bool:
+    return node.get("configurations") is not None and bool(node.get("parents"))
+
+
+def _sparse_table(node: Mapping[str, Any], name: str, shape: list[int], r: int, source: str) -> SparseTable:
+    """Return the rows of a table of which the file holds some."""
+    if math.prod(shape) * r > MAX_CELLS:
+        raise FormatError(f"{name!r} has too many parents: {math.prod(shape):,} configurations", source)
+    given = _items(node, "configurations", list, source)
+    rest = _table({"probabilities": [node.get("others")]}, name, 1, r, source)[0]
+    numbers = np.zeros(len(given), dtype=np.int64)
+    for place, codes in enumerate(given):
+        if len(codes) != len(shape) or not all(
+            type(code) is int and 0 <= code < card for code, card in zip(codes, shape, strict=False)
+        ):
+            raise FormatError(
+                f"a configuration of {name!r} must be levels of its parents, got {str(codes)[:60]}", source
+            )
+        for code, card in zip(codes, shape, strict=True):
+            numbers[place] = numbers[place] * card + code
+    rows = _table(node, name, len(given), r, source).reshape(-1, r)
+    order = np.argsort(numbers, kind="stable")
+    return SparseTable((*shape, r), numbers[order], rows[order], rest)
 
 
 def _table(node: Mapping[str, Any], name: str, q: int, r: int, source: str) -> np.ndarray[Any, np.dtype[np.float64]]:

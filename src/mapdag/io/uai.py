@@ -18,6 +18,7 @@ from mapdag.errors import FormatError
 from mapdag.io.drafts import Draft
 from mapdag.io.notes import Note, read_notes
 from mapdag.networks.cpts import TOLERANCE, refuse_undefined
+from mapdag.networks.sparse_tables import refuse_large
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,6 +49,7 @@ def to_uai(network: BayesianNetwork) -> str:
     True
     """
     refuse_undefined(network.cpts, "UAI")
+    refuse_large(network.cpts, "UAI")
     return "\n".join(_lines(network)) + "\n"
 
 

@@ -15,6 +15,7 @@ from mapdag.graphs import CPDAG, DAG
 from mapdag.io.with_networkx import from_networkx
 from mapdag.networks import BayesianNetwork
 from mapdag.networks.cpts import TOLERANCE, Floats, refuse_undefined
+from mapdag.networks.sparse_tables import refuse_large
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,6 +42,7 @@ def to_pgmpy(source: BayesianNetwork | DAG | CPDAG) -> Any:
     model.add_edges_from(dag.arcs)
     if isinstance(source, BayesianNetwork):
         refuse_undefined(source.cpts, "pgmpy")
+        refuse_large(source.cpts, "pgmpy")
         states = {
             node: source.codings.get(node, TEXT).values(labels).tolist() for node, labels in source.levels.items()
         }

@@ -15,6 +15,7 @@ from mapdag.errors import MissingExtraError, ParameterError
 from mapdag.graphs import DAG
 from mapdag.networks import BayesianNetwork
 from mapdag.networks.cpts import TOLERANCE, refuse_undefined
+from mapdag.networks.sparse_tables import refuse_large
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -28,6 +29,7 @@ def to_pyagrum(network: BayesianNetwork) -> Any:
     """
     gum = _pyagrum()
     refuse_undefined(network.cpts, "pyAgrum")
+    refuse_large(network.cpts, "pyAgrum")
     model = gum.BayesNet()
     for node in network.nodes:
         model.add(_variable(gum, node, network.levels[node], network.codings.get(node, TEXT)))

@@ -17,6 +17,7 @@ from mapdag.io.portable import Alphabet, Portable, portable
 from mapdag.io.xml_tree import parse_xml
 from mapdag.io.xmlbif import XMLBIF
 from mapdag.networks.cpts import TOLERANCE, refuse_undefined
+from mapdag.networks.sparse_tables import refuse_large
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,6 +39,7 @@ def to_xdsl(network: BayesianNetwork) -> str:
     True
     """
     refuse_undefined(network.cpts, "XDSL")
+    refuse_large(network.cpts, "XDSL")
     return "\n".join(_lines(network, portable(network, XDSL))) + "\n"
 
 

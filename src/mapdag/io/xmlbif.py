@@ -15,6 +15,7 @@ from mapdag.io.notes import read_notes
 from mapdag.io.portable import Alphabet, Portable, portable
 from mapdag.io.xml_tree import Element, parse_xml
 from mapdag.networks.cpts import TOLERANCE, refuse_undefined
+from mapdag.networks.sparse_tables import refuse_large
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,6 +44,7 @@ def to_xmlbif(network: BayesianNetwork) -> str:
     True
     """
     refuse_undefined(network.cpts, "XMLBIF")
+    refuse_large(network.cpts, "XMLBIF")
     return "\n".join(_lines(network, portable(network, XMLBIF))) + "\n"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,10 +36,15 @@ MAX_PARENTS = 31
 """Arrays have at most 32 axes in some versions of numpy; with two levels each, `MAX_ENTRIES` allows fewer anyway."""
 
 
-def check_size(dag: DAG, levels: Levels, advice: str = "") -> None:
-    """Refuse graphs whose tables would not fit into memory, naming the largest; `advice` ends the message."""
+def check_size(dag: DAG, levels: Levels, advice: str = "", *, sparse: Collection[str] = ()) -> None:
+    """Refuse graphs whose tables would not fit into memory, naming the largest; `advice` ends the message.
+
+    Those of some nodes may be `sparse`, which takes no more room than the data.
+    """
     sizes = {}
     for node in dag.nodes:
+        if node in sparse:
+            continue
         n_parents = len(dag.parents(node))
         if n_parents > MAX_PARENTS:
             raise CapacityError(
@@ -105,7 +110,9 @@ def check_tolerance(tolerance: float) -> float:
 
 def refuse_undefined(cpts: Mapping[str, Floats], what: str) -> None:
     """Refuse tables with undefined rows where `what` needs them all."""
-    undefined = {node: count for node, table in cpts.items() if (count := int(np.isnan(table[..., 0]).sum()))}
+    undefined = {
+        node: count for node, table in getattr(cpts, "held", cpts).items() if (count := count_undefined(table))
+    }
     if undefined:
         node, count = next(iter(undefined.items()))
         more = f", and those of {len(undefined) - 1:,} more nodes" if len(undefined) > 1 else ""
@@ -113,6 +120,11 @@ def refuse_undefined(cpts: Mapping[str, Floats], what: str) -> None:
             f"{what} needs all probabilities, but {count:,} configurations of {node!r} are undefined (NaN){more}; "
             "fit with unobserved='uniform'"
         )
+
+
+def count_undefined(table: Any) -> int:
+    """Count the configurations whose probabilities are NaN, of an array or a sparse table."""
+    return int(np.isnan(table[..., 0]).sum()) if isinstance(table, np.ndarray) else table.n_undefined
 
 
 def _refuse(rows: NDArray[np.bool_], family: tuple[str, Sequence[str], Levels], what: str) -> None:

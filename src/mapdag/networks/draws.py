@@ -20,6 +20,7 @@ from mapdag.data.labels import Codes, code_dtype
 from mapdag.errors import CapacityError, ParameterError
 from mapdag.kernels import entry
 from mapdag.networks.cpts import Floats, refuse_undefined
+from mapdag.networks.sparse_tables import SparseTable, held_tables
 from mapdag.tasks import divide, threads_for
 from mapdag.wording import brief
 
@@ -96,9 +97,11 @@ def checked_count(name: str, value: int, least: int = 0) -> int:
     return number
 
 
-def _prepare(network: BayesianNetwork, seed: int | Sequence[int]) -> tuple[FlatNetwork, NDArray[np.uint32]]:
+def _prepare(network: BayesianNetwork, seed: int | Sequence[int]) -> tuple[FlatNetwork | None, NDArray[np.uint32]]:
+    """Return the network as the kernel wants it, if no table is sparse, and the key."""
     refuse_undefined(network.cpts, "sampling")
-    return flatten(network), key_of(seed)
+    sparse = any(isinstance(table, SparseTable) for table in held_tables(network.cpts).values())
+    return None if sparse else flatten(network), key_of(seed)
 
 
 def key_of(seed: int | Sequence[int]) -> NDArray[np.uint32]:
@@ -138,9 +141,11 @@ def _cumulative(table: Floats) -> Floats:
     return cumulative
 
 
-def _draw(network: BayesianNetwork, flat: FlatNetwork, key: NDArray[np.uint32], start: int, stop: int) -> Dataset:
+def _draw(
+    network: BayesianNetwork, flat: FlatNetwork | None, key: NDArray[np.uint32], start: int, stop: int
+) -> Dataset:
     """Draw the rows from `start` to before `stop`."""
-    n_nodes, dtype = len(network.nodes), code_dtype(flat.cards.tolist())
+    n_nodes, dtype = len(network.nodes), code_dtype([len(network.levels[node]) for node in network.nodes])
     codes = room_for(n_nodes, stop - start, dtype, "; use sample_blocks")
     # The kernel starts at even rows, so a piece may have to begin one row early.
     pieces = [(first, min(first + _ROWS, stop)) for first in range(start - start % 2, stop, _ROWS)]
@@ -148,7 +153,10 @@ def _draw(network: BayesianNetwork, flat: FlatNetwork, key: NDArray[np.uint32], 
     def work(piece: tuple[int, int]) -> None:
         first, end = piece
         part: Codes = np.empty((n_nodes, end - first), dtype=dtype)
-        draw_rows(flat, key, first, part)
+        if flat is None:
+            _draw_sparse(network, key, first, part)
+        else:
+            draw_rows(flat, key, first, part)
         codes[:, max(first, start) - start : end - start] = part[:, max(start - first, 0) :]
 
     if len(pieces) == 1:
@@ -158,6 +166,19 @@ def _draw(network: BayesianNetwork, flat: FlatNetwork, key: NDArray[np.uint32], 
             list(pool.map(work, pieces))
     # The codes are right by construction.
     return Dataset._trusted(network.nodes, network.levels, codes, None, network.codings)  # noqa: SLF001
+
+
+def _draw_sparse(network: BayesianNetwork, key: NDArray[np.uint32], first_row: int, codes: Codes) -> None:
+    """Do what `draw_rows` does, the same rows, for a network with sparse tables."""
+    held, n = held_tables(network.cpts), codes.shape[1]
+    draws = np.empty(n + n % 2)
+    position = network.dag.index.position
+    for name in network.dag.topological_order():
+        node, table = position(name), held[name]
+        uniforms(key, node, first_row, draws)
+        parents = tuple(codes[position(parent)].astype(np.intp) for parent in network.parents(name))
+        cumulative = _cumulative(np.broadcast_to(table[parents] if parents else table, (n, table.shape[-1])))
+        codes[node] = (draws[:n, None] >= cumulative[:, :-1]).sum(axis=1)
 
 
 def room_for(n_nodes: int, rows: int, dtype: DTypeLike, way_out: str = "") -> Codes:

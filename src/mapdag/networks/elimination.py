@@ -26,6 +26,7 @@ from mapdag.networks.cpts import Floats, refuse_undefined
 from mapdag.networks.distribution import Distribution
 from mapdag.networks.evidence import level_code
 from mapdag.networks.factors import NOTHING, Codes, Factor, Families, eliminated, normalised, onto, product
+from mapdag.networks.sparse_tables import held_tables
 from mapdag.wording import brief
 
 if TYPE_CHECKING:
@@ -110,7 +111,8 @@ def codes_of(network: BayesianNetwork, evidence: Mapping[str, Any]) -> dict[int,
 def relevant_nodes(network: BayesianNetwork, start: Iterable[int], what: str) -> list[int]:
     """Return the nodes whose tables `what` needs: these nodes and their ancestors."""
     needed = members(reachable(network.dag.parent_masks, mask_of(start)))
-    refuse_undefined({network.nodes[i]: network.cpts[network.nodes[i]] for i in needed}, what)
+    held = held_tables(network.cpts)
+    refuse_undefined({network.nodes[i]: held[network.nodes[i]] for i in needed}, what)
     return needed
 
 

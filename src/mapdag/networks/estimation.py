@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, get_args
 
 import numpy as np
 
@@ -12,14 +13,24 @@ from mapdag.data import ReadingOptions
 from mapdag.errors import NetworkError, ParameterError
 from mapdag.graphs.dag import check_dag
 from mapdag.networks.completed import Completed
-from mapdag.networks.cpts import Floats, check_size, configuration_text
+from mapdag.networks.cpts import Floats, check_size
 from mapdag.networks.inputs import cell_numbers, needed_columns
 from mapdag.networks.network import BayesianNetwork
+from mapdag.networks.sparse_tables import (
+    DENSE_ENTRIES,
+    MAX_CELLS,
+    SPARSE_SHARE,
+    ObservedCells,
+    SparseTable,
+    count_observed,
+)
 from mapdag.notices import warn
 from mapdag.public import public
 from mapdag.wording import brief
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
     from typing_extensions import Unpack
 
@@ -76,7 +87,8 @@ def fit(
     Raises
     ------
     CapacityError
-        If the tables together would have more than 2**28 entries; `mapdag.write_graph` can still write the graph.
+        If the tables together would have more than 2**28 entries, where large ones hold the observed configurations of
+        the parents and one row for all others; `mapdag.write_graph` can still write the graph.
     DataError
         If a node has no column, or a column cannot be used as it is.
 
@@ -100,21 +112,66 @@ def fit(
     if table.has_gaps:
         return _fit_gaps(dag, table, alpha, method, unobserved)
     levels = {node: table.levels[node] for node in dag.nodes}
-    check_size(dag, levels, advice=_GRAPH_ALONE)
-    cpts = {}
+    observed = {node: cells for node in dag.nodes if (cells := _sparse_cells(table, node, dag)) is not None}
+    check_size(dag, levels, advice=_GRAPH_ALONE, sparse=observed)
+    cpts: dict[str, Any] = {}
     for node in dag.nodes:
+        if node in observed:
+            sparse = _estimate_sparse(dag, levels, node, observed[node], float(alpha), method)
+            unknown = sparse.n_undefined
+            if unknown and unobserved == "error":
+                codes = np.array(np.unravel_index(sparse.first_rest(), sparse.shape[:-1]))
+                _refuse_unknown(node, dag.parents(node), levels, codes, unknown, sparse.n_configurations)
+            if unknown and unobserved == "uniform":
+                sparse = replace(sparse, rest=np.full_like(sparse.rest, 1 / len(sparse.rest)))
+            cpts[node] = sparse
+            continue
         counts = count_cells(table, [*dag.parents(node), node])
         cpts[node] = _estimate(counts, float(alpha), method)
-        unknown = np.isnan(cpts[node][..., 0])
-        if unknown.any():
+        missing = np.isnan(cpts[node][..., 0])
+        if missing.any():
             if unobserved == "error":
-                where = configuration_text(dag.parents(node), levels, int(np.argmax(unknown)))
-                raise NetworkError(
-                    f"there is no estimate of {node!r}{where}: this configuration was not observed "
-                    f"({unknown.sum():,} of {unknown.size:,} were not); pass unobserved='uniform' or 'nan'"
-                )
-            cpts[node][unknown] = 1 / cpts[node].shape[-1] if unobserved == "uniform" else np.nan
+                codes = np.array(np.unravel_index(int(np.argmax(missing)), missing.shape))
+                _refuse_unknown(node, dag.parents(node), levels, codes, int(missing.sum()), missing.size)
+            cpts[node][missing] = 1 / cpts[node].shape[-1] if unobserved == "uniform" else np.nan
     return BayesianNetwork._trusted(dag, levels, cpts, table.codings)  # noqa: SLF001 - right by construction
+
+
+def _refuse_unknown(node: str, parents: Any, levels: Any, codes: Any, unknown: int, size: int) -> NoReturn:
+    """Say which configuration, of how many, was not observed."""
+    where = ", ".join(f"{name}={levels[name][code]}" for name, code in zip(parents, codes, strict=True))
+    where = f" given {where}" if where else ""
+    raise NetworkError(
+        f"there is no estimate of {node!r}{where}: this configuration was not observed "
+        f"({unknown:,} of {size:,} were not); pass unobserved='uniform' or 'nan'"
+    )
+
+
+def _sparse_cells(data: Dataset, node: str, dag: DAG) -> ObservedCells | None:
+    """Count the cells of a family that occur, if few enough do for its table to be sparse."""
+    family = [*dag.parents(node), node]
+    cards = [len(data.levels[name]) for name in family]
+    entries = math.prod(cards)
+    if entries <= DENSE_ENTRIES or entries > MAX_CELLS or isinstance(data, Completed):
+        return None
+    table = _rows_that_count(data, family)
+    found: ObservedCells = table.sum(count_observed, cards, table.weights)
+    configurations, _ = found.by_configuration(cards[-1])
+    return found if len(configurations) <= SPARSE_SHARE * (entries // cards[-1]) else None
+
+
+def _estimate_sparse(
+    dag: DAG, levels: Mapping[str, tuple[str, ...]], node: str, observed: ObservedCells, alpha: float, method: Method
+) -> SparseTable:
+    """Estimate the probabilities of observed configurations, and of all others, as `_estimate` does."""
+    shape = tuple(len(levels[name]) for name in (*dag.parents(node), node))
+    configurations, counts = observed.by_configuration(shape[-1])
+    kept = counts.any(axis=-1)  # rows may weigh nothing
+    q = math.prod(shape[:-1]) if method == "bayes" else int(kept.sum())
+    imaginary = 0.0 if method == "mle" else alpha / max(q, 1)
+    none = np.zeros(shape[-1])
+    rest = posterior_means(none, imaginary) if method == "bayes" else none + np.nan
+    return SparseTable(shape, configurations[kept], posterior_means(counts[kept], imaginary), rest)
 
 
 def _fit_gaps(dag: DAG, table: Dataset, alpha: float, method: Method, unobserved: Unobserved) -> BayesianNetwork:
@@ -153,11 +210,15 @@ def count_cells(data: Dataset, family: list[str]) -> Floats:
     if isinstance(data, Completed):
         return data.expected(family)
     cards = [len(data.levels[name]) for name in family]
-    table = data.select(family)
-    if table.interventions is not None:
-        table = table.take(~table.interventions.rows_of(family[-1]))
+    table = _rows_that_count(data, family)
     counts: NDArray[Any] = table.sum(_count_cells, cards, table.weights)
     return counts.astype(np.float64).reshape(cards)
+
+
+def _rows_that_count(data: Dataset, family: list[str]) -> Dataset:
+    """Return the columns of a family, the child last, without the rows in which the child was set."""
+    table = data.select(family)
+    return table if table.interventions is None else table.take(~table.interventions.rows_of(family[-1]))
 
 
 def _count_cells(codes: NDArray[Any], cards: list[int], weights: NDArray[Any] | None) -> NDArray[Any]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from mapdag.networks.inputs import cell_numbers
+from mapdag.networks.sparse_tables import SparseTable, held_tables
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -71,7 +72,11 @@ class Families:
 
     def factor(self, node: int, known: Mapping[int, Codes]) -> Factor:
         """Return the table of a node given its parents, with the codes of the known members put in."""
-        family, table = self.members(node), self.table(node)
+        family = self.members(node)
+        held = held_tables(self._network.cpts)[self._network.nodes[node]]
+        if isinstance(held, SparseTable) and any(parent in known for parent in family[:-1]):
+            return _sparse_factor(family, held, known)
+        table = self.table(node)
         axes = [axis for axis, member in enumerate(family) if member in known]
         if not axes:
             return Factor(family, table[..., None])
@@ -85,6 +90,24 @@ class Families:
         """Return which configuration of the known members of a family each row has; there must be some."""
         sure = [member for member in self.members(node) if member in known]
         return cell_numbers([known[member] for member in sure], [self.cards[member] for member in sure])
+
+
+def _sparse_factor(family: tuple[int, ...], table: SparseTable, known: Mapping[int, Codes]) -> Factor:
+    """Return a sparse table with the codes of known parents, one at least, put in, and perhaps that of the node."""
+    *parents, node = family
+    free = [parent for parent in parents if parent not in known]
+    codes = []
+    for parent, card in zip(parents, table.shape, strict=False):
+        if parent in known:
+            codes.append(np.minimum(known[parent].astype(np.int64), card - 1))
+        else:  # an axis of its own, before the last one, of the rows
+            codes.append(np.arange(card).reshape(-1, *[1] * (len(free) - free.index(parent))))
+    rows = table[tuple(codes)]
+    if node not in known:
+        return Factor((*free, node), np.moveaxis(rows, -1, -2))
+    levels = np.minimum(known[node].astype(np.int64), table.shape[-1] - 1)
+    rows, levels = np.broadcast_arrays(rows, levels[..., None])
+    return Factor(tuple(free), np.take_along_axis(rows, levels[..., :1], axis=-1)[..., 0])
 
 
 def indicator(node: int, card: int, codes: Codes, known: NDArray[np.bool_]) -> Factor:

@@ -19,6 +19,7 @@ from mapdag.networks.expectation import expected_counts, groups_of
 from mapdag.networks.factors import Families
 from mapdag.networks.inputs import matched_codes
 from mapdag.networks.propagation import decide, first_best
+from mapdag.networks.sparse_tables import held_tables
 from mapdag.tasks import available_cores, pool
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def expect(network: BayesianNetwork, codes: Codes, weights: NDArray[Any] | None 
     from mapdag.networks.completion import COUNT
 
     log, flat, _ = _visited(network, codes, weights, COUNT, threads=threads)
-    shapes = [network.cpts[node].shape for node in network.nodes]
+    shapes = [held_tables(network.cpts)[node].shape for node in network.nodes]
     ends = np.cumsum([math.prod(shape) for shape in shapes])[:-1]
     return Expected([part.reshape(shape) for part, shape in zip(np.split(flat, ends), shapes, strict=True)], log)
 

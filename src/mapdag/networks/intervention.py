@@ -14,6 +14,7 @@ from mapdag.networks.elimination import codes_of
 from mapdag.networks.evidence import levels_by_node
 from mapdag.networks.network import BayesianNetwork
 from mapdag.networks.probabilities import CPT
+from mapdag.networks.sparse_tables import held_tables
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,7 +25,7 @@ def intervened(network: BayesianNetwork, levels: Mapping[str, Any], at_random: S
 
     Those that are set `at_random` have all levels with equal probability.
     """
-    masks, cpts = list(network.dag.parent_masks), dict(network.cpts)
+    masks, cpts = list(network.dag.parent_masks), dict(held_tables(network.cpts))
     for node in at_random:
         masks[network.dag.index.position(node)] = 0
         cpts[node] = np.full(len(network.levels[node]), 1 / len(network.levels[node]))

@@ -16,6 +16,7 @@ from mapdag.data.problems import rows_text
 from mapdag.errors import DataError
 from mapdag.networks.completed import Completed
 from mapdag.networks.inputs import cell_numbers, matched_codes, needed_columns
+from mapdag.networks.sparse_tables import SparseTable, held_tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -56,11 +57,16 @@ def log_by_row(network: BayesianNetwork, data: Any) -> Floats:
     if table.has_gaps:
         return _log_by_row_with_gaps(network, table)
     codes = matched_codes(network.levels, table, network.nodes)
-    tables = [(_members(network, node), _log(network.cpts[node]).ravel()) for node in network.nodes]
+    held = [held_tables(network.cpts)[node] for node in network.nodes]
+    ready = [each if isinstance(each, SparseTable) else _log(each).ravel() for each in held]
+    tables = [(_members(network, node), log) for node, log in zip(network.nodes, ready, strict=True)]
     total, was_set = np.zeros(table.n_rows), _set_rows(table)
     for block in _blocks(table.n_rows):
-        for members, log_table in tables:
-            logs = log_table[_cells(codes, members, block)]
+        for members, log in tables:
+            if isinstance(log, SparseTable):
+                logs = _log(log[tuple(codes[name][block] for name, _ in members)])
+            else:
+                logs = log[_cells(codes, members, block)]
             node = members[-1][0]
             if node in was_set:
                 logs[was_set[node][block]] = 0.0

@@ -19,10 +19,11 @@ from mapdag.data.labels import declared_levels
 from mapdag.errors import NetworkError, ParameterError
 from mapdag.graphs import DAG
 from mapdag.graphs.drawable import Drawable
-from mapdag.networks.cpts import TOLERANCE, Floats, check_size, check_tolerance, checked_cpt
+from mapdag.networks.cpts import TOLERANCE, Floats, check_size, check_tolerance, checked_cpt, count_undefined
 from mapdag.networks.evidence import level_code, levels_by_node
 from mapdag.networks.exports import Exports
 from mapdag.networks.questions import Questions
+from mapdag.networks.sparse_tables import MixedTables, SparseTable, checked_sparse, equal_tables, held_tables
 from mapdag.tables import Column, Table, Tabular
 from mapdag.wording import brief, plural
 
@@ -112,11 +113,12 @@ class BayesianNetwork(Questions, Exports, Drawable, Tabular):
         if len(cpts) > len(dag.nodes):
             unknown = next(name for name in cpts if name not in declared)
             raise NetworkError(f"probabilities are given for {unknown!r}, which is not a node of the graph")
-        check_size(dag, declared)
-        tolerance = check_tolerance(tolerance)
+        held = held_tables(cpts)
+        check_size(dag, declared, sparse=[node for node in dag.nodes if isinstance(held[node], SparseTable)])
+        how: dict[str, Any] = {"tolerance": check_tolerance(tolerance), "allow_undefined": allow_undefined}
         checked = {
-            node: checked_cpt(
-                node, dag.parents(node), declared, cpts[node], tolerance=tolerance, allow_undefined=allow_undefined
+            node: (checked_sparse if isinstance(held[node], SparseTable) else checked_cpt)(
+                node, dag.parents(node), declared, held[node], **how
             )
             for node in dag.nodes
         }
@@ -130,12 +132,18 @@ class BayesianNetwork(Questions, Exports, Drawable, Tabular):
         codings: Mapping[str, Coding],
     ) -> None:
         """Set the fields, sealed."""
-        for table in cpts.values():
-            table.flags.writeable = False
+        held: Sealed[Any] = Sealed(cpts)
+        sparse = False
+        for table in held.values():
+            if isinstance(table, SparseTable):
+                sparse = True
+                table.seal()
+            else:
+                table.flags.writeable = False
         parts = {
             "dag": dag,
             "levels": Sealed(levels),
-            "cpts": Sealed(cpts),
+            "cpts": MixedTables(held) if sparse else held,
             "codings": kept_codings(codings, dag.nodes),
         }
         for field, value in parts.items():
@@ -191,12 +199,12 @@ class BayesianNetwork(Questions, Exports, Drawable, Tabular):
     @property
     def n_parameters(self) -> int:
         """The number of free parameters: the sum of (r - 1) q over the nodes."""
-        return sum(table.size - table.size // table.shape[-1] for table in self.cpts.values())
+        return sum(table.size - table.size // table.shape[-1] for table in held_tables(self.cpts).values())
 
     @property
     def n_undefined(self) -> int:
         """The number of configurations whose probabilities are undefined (NaN)."""
-        return sum(int(np.isnan(table[..., 0]).sum()) for table in self.cpts.values())
+        return sum(map(count_undefined, held_tables(self.cpts).values()))
 
     @property
     def cuts(self) -> Cuts:
@@ -226,7 +234,7 @@ class BayesianNetwork(Questions, Exports, Drawable, Tabular):
             level_code(self.levels, name, value, self.codings)
             for name, value in [*((parent, chosen[parent]) for parent in family), (node, level)]
         ]
-        return float(self.cpts[node][tuple(where)])
+        return float(held_tables(self.cpts)[node][tuple(where)])
 
     # What it does ----------------------------------------------------------------------------------------------
 
@@ -338,7 +346,7 @@ class BayesianNetwork(Questions, Exports, Drawable, Tabular):
         return BayesianNetwork._trusted(
             dag,
             {new[node]: labels for node, labels in self.levels.items()},
-            {new[node]: table for node, table in self.cpts.items()},
+            {new[node]: table for node, table in held_tables(self.cpts).items()},
             {new[node]: coding for node, coding in self.codings.items()},
         )
 
@@ -349,7 +357,8 @@ class BayesianNetwork(Questions, Exports, Drawable, Tabular):
         for node in dag.nodes:
             before = self.parents(node)
             axes = [before.index(parent) for parent in dag.parents(node)]
-            cpts[node] = np.ascontiguousarray(self.cpts[node].transpose(*axes, len(before)))
+            turned = held_tables(self.cpts)[node].transpose(*axes, len(before))
+            cpts[node] = turned if isinstance(turned, SparseTable) else np.ascontiguousarray(turned)
         return BayesianNetwork._trusted(dag, {node: self.levels[node] for node in dag.nodes}, cpts, self.codings)
 
     def __eq__(self, other: object) -> bool:
@@ -358,14 +367,15 @@ class BayesianNetwork(Questions, Exports, Drawable, Tabular):
         if self.dag != other.dag or dict(self.levels) != dict(other.levels):
             return False
         same = other if self.nodes == other.nodes else other.reordered(self.nodes)
-        return all(np.array_equal(table, same.cpts[node], equal_nan=True) for node, table in self.cpts.items())
+        theirs = held_tables(same.cpts)
+        return all(equal_tables(table, theirs[node]) for node, table in held_tables(self.cpts).items())
 
     def __hash__(self) -> int:
         return hash((self.dag, frozenset(self.levels.items())))
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Arrays come back writable.
-        return (BayesianNetwork._trusted, (self.dag, self.levels, self.cpts, self.codings))
+        return (BayesianNetwork._trusted, (self.dag, self.levels, held_tables(self.cpts), self.codings))
 
     def to_table(self, most: int | None = None) -> Table:
         """Return a row for each node: its levels, its parents, and how many parameters that takes.
@@ -373,7 +383,7 @@ class BayesianNetwork(Questions, Exports, Drawable, Tabular):
         `table` has the probabilities of one.
         """
         nodes = self.nodes[:most]
-        sizes = [self.cpts[node].shape for node in nodes]
+        sizes = [held_tables(self.cpts)[node].shape for node in nodes]
         return Table(
             [
                 Column("node", nodes),

@@ -26,6 +26,7 @@ from mapdag.networks.factors import CALL, Factor, Families, indicator, normalise
 from mapdag.networks.inputs import Evidence, Unseen, readable_again, rows_as_evidence
 from mapdag.networks.propagation import first_best
 from mapdag.networks.questions import MAX_ENTRIES
+from mapdag.networks.sparse_tables import held_tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -76,7 +77,8 @@ def predict_proba(network: BayesianNetwork, data: Any, node: str, unseen: Unseen
     rows = _by_position(network, families, evidence, target)
     parts = list(_parts(network, rows, target))
     needed = sorted({i for part in parts for i in part.families})
-    refuse_undefined({network.nodes[i]: network.cpts[network.nodes[i]] for i in needed}, "predicting")
+    held = held_tables(network.cpts)
+    refuse_undefined({network.nodes[i]: held[network.nodes[i]] for i in needed}, "predicting")
     result = np.full((evidence.n_rows, families.cards[target]), np.nan)
     together = _joined(families, rows, parts, target)
     if together is not None:
@@ -128,7 +130,7 @@ def _evidence(network: BayesianNetwork, data: Any, node: str, unseen: Unseen) ->
 
 def _with_zeros(network: BayesianNetwork) -> list[int]:
     """Return the nodes whose tables have zeros."""
-    return [i for i, node in enumerate(network.nodes) if not network.cpts[node].all()]
+    return [i for i, table in enumerate(map(held_tables(network.cpts).__getitem__, network.nodes)) if not table.all()]
 
 
 def _are_impossible(network: BayesianNetwork, rows: Rows) -> NDArray[np.bool_]:
@@ -147,7 +149,7 @@ def _are_impossible(network: BayesianNetwork, rows: Rows) -> NDArray[np.bool_]:
         unsure |= ~known
         if known.any():
             cells = tuple(rows.codes[member][known].astype(np.intp) for member in family)
-            impossible[known] |= network.cpts[network.nodes[i]][cells] == 0
+            impossible[known] |= held_tables(network.cpts)[network.nodes[i]][cells] == 0
     left = np.flatnonzero(unsure & ~impossible)
     if len(left):
         with contextlib.suppress(CapacityError):

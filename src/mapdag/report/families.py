@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mapdag.networks.sparse_tables import held_tables
 from mapdag.objective import USUAL_ALPHA
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def family_tables(
         Imaginary sample size of those that the counts say.
     """
     limit = _share([len(family.table.counts) for family in known], most)
-    room = network is not None and sum(table.size for table in network.cpts.values()) <= most
+    room = network is not None and sum(table.size for table in held_tables(network.cpts).values()) <= most
     return [_family_table(family, limit, network, alpha, whole=room) for family in known]
 
 
@@ -110,9 +111,10 @@ def _family_table(
     cells = np.concatenate([np.arange(*table.offsets[j : j + 2]) for j in often]) if kept else np.arange(0)
     chances = None
     if network is not None:
-        rows = network.cpt(family.node)
-        if not whole:
-            rows = rows[tuple(table.configurations[often].T)] if table.n_parents else rows
+        if whole or not table.n_parents:
+            rows = network.cpt(family.node)
+        else:
+            rows = held_tables(network.cpts)[family.node][tuple(table.configurations[often].T)]
         chances = [float(f"{p:.{_DIGITS}g}") for p in rows.ravel().tolist()]
     return FamilyTable(
         given=table.configurations[often].ravel().tolist(),

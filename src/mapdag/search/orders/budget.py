@@ -64,6 +64,10 @@ class Budget:
         """What remains."""
         return max(self.most - self._done, 0.0)
 
+    def lasts(self, share: float = 1.0) -> bool:
+        """Tell whether less than a share of the work was done."""
+        return self._done < share * self.most
+
     def pairs(self, data: Dataset, n_leading: int) -> int:
         """Say how many candidates of each node may lead pairs of parents, and count the work that this is."""
         n, cards = data.n_columns, data.cards

@@ -59,6 +59,7 @@ _MANY = 300_000  # rows from which on most of the search is done on a share of t
 _SHARE = 1 / 16
 _FEWEST, _MOST = 100_000, 2_000_000  # rows of such a sample
 _STARTS_ON_ALL = 8  # graphs of the sample from which the search goes on, on all rows
+_FIRST_SHARE = 0.6  # of the work that the search may do as a whole, for orders that do not come from graphs
 _ORDERS = 0  # explorations from orders; higher generations are those from graphs
 _EXACT = 2e9  # nanoseconds of one core that going through all graphs may take
 _FEW = 11  # nodes for which it may take longer:
@@ -206,7 +207,7 @@ class _Search:
         generation = fruitless = 0
         work = self._explore(team, generation, self._starts)
         while self._assembles and fruitless < _FRUITLESS and generation < _GENERATIONS and work <= self._most_work:
-            if not self.budget.left:
+            if not self.budget.lasts():
                 self._leave_out_assemblies(generation)
                 return
             generation += 1
@@ -226,7 +227,8 @@ class _Search:
         work = 0.0
         errands = [(generation, each) for each in range(size)]
         while errands and (self._best is None or work <= self._most_work):
-            if not self.budget.left and size > len(errands):
+            share = _FIRST_SHARE if generation == _ORDERS and self._assembles else 1.0
+            if size > len(errands) and not self.budget.lasts(share):
                 if generation == _ORDERS:
                     self.budget.leave_out(f"{size - len(errands)} of {plural(size, 'order')} explored")
                 else:
@@ -341,7 +343,7 @@ class _Search:
             dag = walk.best() if self._arcwise else DAG.from_parent_masks(walk.nodes, best.masks(), check=False)
             walk.jump(dag, note=not self._arcwise)
             walk.climb()
-            if not walk.best_score - before > tie(before) or not self._arcwise or not self.budget.left:
+            if not walk.best_score - before > tie(before) or not self._arcwise or not self.budget.lasts():
                 return
             state = self._everybody.state(order_of(_masks_of(walk.best())), alone=True)
             while not state.step():
