@@ -112,7 +112,7 @@ def with_node(**changes):
         ("[1]", "neither a network nor a graph"),
         ("{}", "neither a network nor a graph"),
         ("[" * 100_000, "too many brackets|not JSON"),
-        (changed(version=2), "version 2 of the format; this mapdag reads up to 1"),
+        (changed(version=3), "version 3 of the format; this mapdag reads up to 2"),
         (changed(version=None), "version None"),
         (changed(nodes=3), '"nodes" must be a list of objects, got 3'),
         (with_node(name=1), '"name" of every node must be a string, got 1'),

@@ -199,9 +199,9 @@ def test_options_are_checked_before_the_table_is_read():
 
 
 def test_a_graph_too_dense_for_tables_can_be_written_all_the_same(tmp_path):
-    names = [f"n{i}" for i in range(40)]
-    data = md.Dataset.from_codes(np.zeros((2, 40), dtype=int), names=names, levels=[2] * 40)
-    for n_parents, message in ((30, "entries, more than"), (39, "39 parents, more than the 31")):
+    names = [f"n{i}" for i in range(70)]
+    data = md.Dataset.from_codes(np.zeros((2, 70), dtype=int), names=names, levels=[2] * 70)
+    for n_parents, message in ((62, "62 parents, more than the 31"), (69, "69 parents, more than the 31")):
         dag = md.DAG(names, [(name, "n0") for name in names[1 : n_parents + 1]])
         with pytest.raises(CapacityError, match=rf"{message}.*graph alone .*\.csv, \.dot, \.txt or \.json"):
             fit(dag, data)
