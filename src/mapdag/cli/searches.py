@@ -108,21 +108,18 @@ def _show(
     else:
         typer.echo("\n\n".join(_describe(result, strengths) for result in results))
     # The report first, as a network may be too large for a file; one that fails is no reason to leave out the other.
-    page: dict[str, Any] = {"bootstrap": strengths, "name": read_table.name, "command": command_line()}
     failures = []
-    for file, write in (
-        (report, lambda file: results[0].report(file, **page)),
-        (out, lambda file: _write(results[0], file)),
-    ):
-        if file is None:
-            continue
+    for file in (report, out):
         try:
-            write(file)
+            if file is not None and file == report:
+                results[0].report(file, bootstrap=strengths, name=read_table.name, command=command_line())
+            elif file is not None:
+                _write(results[0], file)
         except MapdagError as error:
             failures.append(error)
-            continue
-        if not json:
-            typer.echo(f"written to {file}")
+        else:
+            if file is not None and not json:
+                typer.echo(f"written to {file}")
     if failures:
         raise failures[0]
 

@@ -116,7 +116,7 @@ class BayesianNetwork(Questions, Exports, Drawable, Tabular):
         held = held_tables(cpts)
         check_size(dag, declared, sparse=[node for node in dag.nodes if isinstance(held[node], SparseTable)])
         how: dict[str, Any] = {"tolerance": check_tolerance(tolerance), "allow_undefined": allow_undefined}
-        checked = {
+        checked: dict[str, Any] = {
             node: (checked_sparse if isinstance(held[node], SparseTable) else checked_cpt)(
                 node, dag.parents(node), declared, held[node], **how
             )
@@ -353,7 +353,7 @@ class BayesianNetwork(Questions, Exports, Drawable, Tabular):
     def reordered(self, nodes: Iterable[str]) -> BayesianNetwork:
         """Return the same network with its nodes, hence the columns of its samples, in another order."""
         dag = self.dag.reordered(nodes)
-        cpts = {}
+        cpts: dict[str, Any] = {}
         for node in dag.nodes:
             before = self.parents(node)
             axes = [before.index(parent) for parent in dag.parents(node)]

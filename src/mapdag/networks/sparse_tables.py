@@ -135,8 +135,8 @@ def equal_tables(one: Any, other: Any) -> bool:
         return np.array_equal(one.rest, other.rest, equal_nan=True) and np.array_equal(
             one.rows_at(numbers), other.rows_at(numbers), equal_nan=True
         )
-    both = [each.dense() if isinstance(each, SparseTable) else each for each in (one, other)]
-    return np.array_equal(*both, equal_nan=True)
+    first, second = (each.dense() if isinstance(each, SparseTable) else each for each in (one, other))
+    return np.array_equal(first, second, equal_nan=True)
 
 
 def checked_sparse(
