@@ -107,21 +107,24 @@ def _show(
         print_json(found[0] if len(found) == 1 else {"results": found})
     else:
         typer.echo("\n\n".join(_describe(result, strengths) for result in results))
-    # The report first, as a network may be too large for a file; one that fails is no reason to leave out the other.
-    failures = []
-    for file in (report, out):
+    # The report first, as a network may be too large for a file; that one fails is no reason to leave out the other.
+    failure = None
+    if report is not None:
         try:
-            if file is not None and file == report:
-                results[0].report(file, bootstrap=strengths, name=read_table.name, command=command_line())
-            elif file is not None:
-                _write(results[0], file)
+            results[0].report(report, bootstrap=strengths, name=read_table.name, command=command_line())
+            _tell_written(report, json=json)
         except MapdagError as error:
-            failures.append(error)
-        else:
-            if file is not None and not json:
-                typer.echo(f"written to {file}")
-    if failures:
-        raise failures[0]
+            failure = error
+    if out is not None:
+        _write(results[0], out)
+        _tell_written(out, json=json)
+    if failure is not None:
+        raise failure
+
+
+def _tell_written(file: str, *, json: bool) -> None:
+    if not json:
+        typer.echo(f"written to {file}")
 
 
 @takes(read_table=table_options, search=search_options, cluster=cluster_options)
