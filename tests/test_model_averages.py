@@ -214,3 +214,15 @@ def test_reports_and_diagnoses_have_probabilities(found, data, tmp_path):
     other = md.posterior(data.select(NAMES[:2]), draws=1)
     with pytest.raises(ParameterError, match="posterior must be of the same data"):
         result.report(tmp_path / "page.html", posterior=other)
+
+
+def test_larger_sets_that_were_not_looked_at_are_told(data, monkeypatch, tmp_path):
+    options = {"method": "chains", "sweeps": 500, "chains": 2, "seed": 1, "threads": 1}
+    assert md.posterior(data, "U+BDeu(1)", **options).cut_at is None
+    assert md.posterior(data, "U+BDeu(1)", max_parents=1, **options).cut_at is None
+    monkeypatch.setattr("mapdag.search.certified.asking._MOST", 20)
+    found = md.posterior(data, "U+BDeu(1)", **options)
+    assert found.cut_at == 1
+    assert "Sets of more than 1 parent were not looked at" in found.advice
+    found.save(tmp_path / "it.posterior")
+    assert md.read_posterior(tmp_path / "it.posterior").advice == found.advice

@@ -254,6 +254,27 @@ def test_diagnosis_of_chains():
     assert abs(scores.mean()) < 1e-9
 
 
+@pytest.mark.parametrize("phase", ["settling", "sampling"])
+def test_ctrl_c_gives_what_there_is_with_its_diagnosis(phase):
+    data = md.network("asia").sample(100, seed=1)
+    seen = []
+
+    def tell(progress):
+        seen.append(progress.phase)
+        if seen.count("sampling") > 30 or (phase == "settling" and progress.phase == phase):
+            raise KeyboardInterrupt
+
+    options = {"method": "chains", "error": 1e-9, "progress": tell, "threads": 2}
+    if phase == "settling":
+        with pytest.raises(MapdagError, match=r"stopped early \(interrupted\), before there were graphs"):
+            md.posterior(data, **options)
+    else:
+        found = md.posterior(data, **options)
+        assert found.stopped == "interrupted"
+        assert "ended by an interruption" in found.advice
+        assert found.trace.shape[0] == 4
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("prior", ["U", "MU(c=1)"])
 def test_ranks_of_graphs_drawn_from_the_prior_are_uniform(prior):

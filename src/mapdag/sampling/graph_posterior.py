@@ -121,6 +121,8 @@ class Posterior(ModelAverages, Tabular):
     alpha : float or None
         Imaginary sample size with which the probabilities of the sampled graphs are estimated, instead of the
         pseudo-counts of the score.
+    cut_at : int or None
+        Sets with more parents were not looked at, for want of time or memory; None where all were that may matter.
     """
 
     nodes: tuple[str, ...] = field(repr=False)
@@ -135,6 +137,7 @@ class Posterior(ModelAverages, Tabular):
     seconds: float
     data: Dataset | None = field(repr=False)
     alpha: float | None = field(default=None, repr=False)
+    cut_at: int | None = None
 
     def __getitem__(self, arc: tuple[str, str]) -> float:
         """Probability of an arc, given as a pair of names."""
@@ -300,6 +303,11 @@ class Posterior(ModelAverages, Tabular):
         if self.left_out > _LEFT_OUT:
             bound = min(self.left_out, 1.0)
             told.append(f"Sets of parents that were left out have a posterior probability of at most {bound:.2g}.")
+        if self.cut_at is not None:
+            told.append(
+                f"Sets of more than {plural(self.cut_at, 'parent')} were not looked at, for want of time or memory: "
+                "set max_parents to make that a part of the question."
+            )
         return " ".join(told)
 
     def to_table(self, most: int | None = None) -> Table:

@@ -11,7 +11,6 @@ import numpy as np
 from mapdag.families import Criterion, FamilyScores
 from mapdag.search.certified.asking import AskedLattice
 from mapdag.search.certified.candidates import words_of
-from mapdag.search.frame.watch import EarlyEnd
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,6 +49,8 @@ class ListedFamilies:
         The posterior probability that a graph has a set that was scored and left out is at most that.
     scored : int
         How many sets were scored.
+    cut_at : int or None
+        Sets with more parents were not scored, for want of time or memory; None where all were that may matter.
     """
 
     sets: Words
@@ -58,6 +59,7 @@ class ListedFamilies:
     pinned: Bools
     left_out: float
     scored: int
+    cut_at: int | None = None
 
     @property
     def n_nodes(self) -> int:
@@ -113,6 +115,7 @@ def list_families(objective: Objective, cache: FamilyCache, watch: Watch, *, sla
 
     A graph that has a set which a subset beats becomes another graph with that subset in its place, that many times as
     probable: so much is left out at most. Sets are extended only where they are listed, so that some are not scored.
+    Where the time limit of `watch` is reached, or there are too many sets, larger ones are left out.
     """
     criteria = [cache.criterion(objective)]
     if criteria[0].limits and not cache.data.refines:
@@ -121,12 +124,11 @@ def list_families(objective: Objective, cache: FamilyCache, watch: Watch, *, sla
     lattice = AskedLattice(objective, cache, watch, scores, slack=slack, reach=slack)
     rules = cache.rules(objective)
     found = lattice.enumerate()
-    if watch.left < 0:
-        raise EarlyEnd("time_limit")
     families, lost = _with_few_candidates(found.families)
     pinned = rules.fixed & rules.allowed & rules.allowed.T
     sets, starts = np.ascontiguousarray(families.sets), families.starts.astype(np.int64)
-    return ListedFamilies(sets, families.scores, starts, pinned, lattice.left_out + lost, found.scored)
+    cut_at = None if found.complete else found.most
+    return ListedFamilies(sets, families.scores, starts, pinned, lattice.left_out + lost, found.scored, cut_at)
 
 
 def _with_few_candidates(families: Families) -> tuple[Families, float]:

@@ -58,6 +58,7 @@ def write_posterior(found: Posterior, path: str | os.PathLike[str]) -> None:
         "stopped": found.stopped,
         "seconds": found.seconds,
         "alpha": found.alpha,
+        "cut_at": found.cut_at,
         "convergence": None,
     }
     arrays: dict[str, Any] = {"probabilities": found.probabilities, **found.drawn._asdict()}
@@ -165,4 +166,5 @@ def _from_parts(header: dict[str, Any], arrays: dict[str, Any]) -> Posterior:
         header["seconds"],
         None,
         header["alpha"],
+        header["cut_at"],
     )

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 METHODS = ("auto", "exact", "chains")
 _EXACT = 16  # nodes up to which the sum over graphs takes a few seconds
+_LISTING = 1 / 3  # of the time limit that sets of parents may be scored for
 
 
 @public(LearnOptions, but=["search", "start", "max_iter"])
@@ -161,7 +162,9 @@ def _by_chains(
     names = cache.data.names
     rules = cache.rules(goal)
     base = complete_start(None, rules, names)
-    families = list_families(goal, cache, watch)
+    share = None if options.time_limit is None else options.time_limit * _LISTING
+    families = list_families(goal, cache, Watch(replace(options, time_limit=share)))
+    watch.check()
     left = None if options.time_limit is None else max(watch.left / 5, 1e-3)
     quick = search_orders(goal, cache, replace(options, time_limit=left, progress=None), effort=0.0)
     if quick.stopped == "interrupted":
@@ -222,6 +225,7 @@ def _summary(
         stopped,
         seconds,
         None,
+        cut_at=families.cut_at,
     )
 
 
