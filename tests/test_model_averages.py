@@ -220,7 +220,7 @@ def test_larger_sets_that_were_not_looked_at_are_told(data, monkeypatch, tmp_pat
     options = {"method": "chains", "sweeps": 500, "chains": 2, "seed": 1, "threads": 1}
     assert md.posterior(data, "U+BDeu(1)", **options).cut_at is None
     assert md.posterior(data, "U+BDeu(1)", max_parents=1, **options).cut_at is None
-    monkeypatch.setattr("mapdag.search.certified.asking._MOST", 20)
+    monkeypatch.setattr("mapdag.sampling.parent_lists._MOST_SCORED", 20)
     found = md.posterior(data, "U+BDeu(1)", **options)
     assert found.cut_at == 1
     assert "Sets of more than 1 parent were not looked at" in found.advice

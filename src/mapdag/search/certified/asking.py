@@ -112,6 +112,10 @@ class AskedLattice:
         the best one has it.
     reach : float
         A family is not extended if a subset has a score that is higher by at least that much.
+    most : int, optional
+        Families that are scored where the number of parents is not limited.
+    listed : int, optional
+        Families of each size that are kept for a child, those that gain the most on their subsets.
 
     Attributes
     ----------
@@ -129,9 +133,12 @@ class AskedLattice:
         *,
         slack: float = 0.0,
         reach: float = math.inf,
+        most: int | None = None,
+        listed: int | None = None,
     ) -> None:
         self._watch = watch
         self._slack, self._reach = slack, reach
+        self._room, self._listed = _MOST if most is None else most, listed
         self.left_out = 0.0
         rules = cache.rules(objective)
         data = cache.data
@@ -166,7 +173,7 @@ class AskedLattice:
         while True:
             planned = [self._extend(child, size + 1) for child in self._children]
             asked = sum(len(each.rows) for each in planned)
-            is_too_much = not self._is_limited and size > 0 and scored + asked > _MOST
+            is_too_much = not self._is_limited and size > 0 and scored + asked > self._room
             if asked == 0 or is_too_much:
                 break
             size += 1
@@ -213,6 +220,9 @@ class AskedLattice:
         known = np.concatenate(found, axis=1) if found else np.empty((1, 0))
         scores = known[0] + (prior + self._base[child.node])
         kept = scores > sets.below - self._slack
+        if self._listed is not None and kept.sum() > self._listed:
+            gains = np.where(kept, scores - sets.below, -math.inf)
+            kept &= gains >= np.partition(gains, -self._listed)[-self._listed]
         child.kept.append((sets.keys[kept], scores[kept]))
         known_loss = ~kept & (scores > -math.inf) & (sets.below > -math.inf)
         self.left_out += float(np.exp(scores[known_loss] - sets.below[known_loss]).sum())
