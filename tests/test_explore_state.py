@@ -266,6 +266,9 @@ def test_a_notebook_shows_the_page_with_the_result_s_objective():
     result = md.learn(md.network("asia").sample(300, seed=1), "MaxParents(2)+MU(beta=0.1)+BDeu(10)")
     frame = result.explore(height=500)
     assert 'height="500"' in frame._repr_html_()
+    shown = frame._repr_html_()
+    assert shown.index("<iframe") < shown.index("<details>") < shown.index("<svg")  # what is left where no page runs
+    assert frame._repr_svg_() == result.dag._repr_svg_()
     assert frame.url in repr(frame)
     base, _, query = frame.url.partition("/?token=")
     token, _, key = query.partition("&data=")

@@ -12,7 +12,7 @@ from sklearn import metrics as peer
 from sklearn.calibration import calibration_curve
 
 import mapdag as md
-from mapdag.errors import DataError, ParameterError
+from mapdag.errors import DataError, MapdagWarning, ParameterError
 from mapdag.predictions import Metrics
 
 
@@ -233,3 +233,15 @@ def test_unknown_levels_of_curves_are_refused():
         found.roc("c")
     with pytest.raises(ParameterError, match="bins must be"):
         found.calibration(bins=0)
+
+
+@pytest.mark.parametrize("options", [{}, {"alpha": 7.5}, {"method": "mle"}])
+def test_rows_that_the_network_was_estimated_from_are_told(tmp_path, options):
+    asia = md.network("asia")
+    train, test = (asia.sample(400, seed=seed) for seed in (1, 2))
+    network = md.fit(md.learn(train, search="hc").dag, train, **options)
+    md.write_network(network, tmp_path / "n.bif")
+    for known in (network, md.read_network(tmp_path / "n.bif")):
+        with pytest.warns(MapdagWarning, match="estimated from these very rows"):
+            md.evaluate(known, train.to_pandas().sample(frac=1, random_state=1), "dysp")
+        md.evaluate(known, test, "dysp")

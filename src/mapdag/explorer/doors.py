@@ -17,6 +17,7 @@ from mapdag.explorer.library import Library, Source
 from mapdag.explorer.limits import Limits
 from mapdag.explorer.session import Session, reopen
 from mapdag.explorer.settings import Settings
+from mapdag.graphs.drawable import Drawable
 from mapdag.public import public
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ def _say(text: str) -> None:
 
 
 class Frame:
-    """The page in a notebook: a frame that the notebook shows.
+    """The page in a notebook: a frame that the notebook shows, and the graph as it was, for where the frame is empty.
 
     Attributes
     ----------
@@ -123,14 +124,25 @@ class Frame:
         Where the page is.
     height : int
         Of the frame, in pixels.
+    drawable : Drawable, optional
+        The result, whose picture remains where the page does not run, as in what nbconvert writes.
     """
 
-    def __init__(self, url: str, height: int) -> None:
-        self.url, self.height = url, height
+    def __init__(self, url: str, height: int, drawable: Drawable | None = None) -> None:
+        self.url, self.height, self.drawable = url, height, drawable
 
     def _repr_html_(self) -> str:
         attributes = f'width="100%" height="{self.height}" style="border:0" title="mapdag explorer" allow="fullscreen"'
-        return f'<iframe src="{escape(self.url)}" {attributes}></iframe>'
+        frame = f'<iframe src="{escape(self.url)}" {attributes}></iframe>'
+        picture = None if self.drawable is None else Drawable._repr_html_(self.drawable)
+        if picture is None:
+            return frame
+        told = "The graph as it was learned (the page above is there only as long as Python runs)"
+        return f"{frame}<details><summary>{told}</summary>{picture}</details>"
+
+    def _repr_svg_(self) -> str | None:
+        """Return the picture of the graph, for paper."""
+        return None if self.drawable is None else self.drawable._repr_svg_()
 
     def __repr__(self) -> str:
         return f"mapdag explorer: {self.url}"
@@ -155,7 +167,7 @@ def show(result: Result, *, height: int = 720) -> Frame:
         _in_notebook.append(server)
     server = _in_notebook[0]
     table = server.explorer.library.add(result.data, Source("data"), settings=Settings.of(result.objective))
-    return Frame(f"{server.url}&data={table.key}", height)
+    return Frame(f"{server.url}&data={table.key}", height, result.dag)
 
 
 def source_of(data: Any, reading: dict[str, Any]) -> Source:

@@ -127,7 +127,7 @@ def fit(
             cpts[node] = sparse
             continue
         counts = count_cells(table, [*dag.parents(node), node])
-        cpts[node] = _estimate(counts, float(alpha), method)
+        cpts[node] = estimate(counts, float(alpha), method)
         missing = np.isnan(cpts[node][..., 0])
         if missing.any():
             if unobserved == "error":
@@ -239,7 +239,7 @@ def posterior_means(counts: Floats | NDArray[np.int64], imaginary: float) -> Flo
     return means
 
 
-def _estimate(counts: Floats, alpha: float, method: Method) -> Floats:
+def estimate(counts: Floats, alpha: float, method: Method) -> Floats:
     """Return the estimates; rows about which the method has nothing to say are NaN."""
     observed = counts.any(axis=-1)
     if method == "bayes":

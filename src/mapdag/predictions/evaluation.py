@@ -15,6 +15,8 @@ from mapdag.data.problems import listed, rows_text
 from mapdag.errors import DataError, ParameterError, Setting
 from mapdag.networks.inputs import readable_again, rows_as_evidence
 from mapdag.networks.network import check_network
+from mapdag.networks.training_rows import is_estimated_from
+from mapdag.notices import warn
 from mapdag.predictions.measures import Metrics, codes_of
 from mapdag.public import public
 from mapdag.wording import brief
@@ -49,6 +51,11 @@ def evaluate(network: BayesianNetwork, data: Any, target: str, *, unseen: Unseen
     -------
     Metrics
 
+    Warns
+    -----
+    MapdagWarning
+        If the probabilities of the network are those that `fit` finds in these rows: the figures then are too good.
+
     Examples
     --------
     >>> import mapdag as md
@@ -68,6 +75,11 @@ def evaluate(network: BayesianNetwork, data: Any, target: str, *, unseen: Unseen
         if (actual < 0).all():
             rows_as_evidence(data, [target], network)  # which says what it holds instead of levels, if it does
     weights = data.weights if isinstance(data, Dataset) else None
+    if is_estimated_from(network, data):
+        warn(
+            "the network was estimated from these very rows: it predicts them better than it will predict new ones; "
+            "mapdag.cross_validate tells how good it is there"
+        )
     probabilities = network.predict_proba(data, target, unseen=unseen)
     return Metrics(network.levels[target], actual, probabilities, _checked_weights(weights, found.n_rows))
 
