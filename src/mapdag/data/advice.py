@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 
 COMMON_SHOWN = 5  # values of a column
+_LONG_SCALE = 8  # levels from which on whole numbers are many
 _FEW_GAPS = 0.2  # share of the rows that may lack a part of a sum
 _SHOWN = 5  # pairs of columns, and levels, that are named
 
@@ -62,6 +63,14 @@ class Fact:
     def must_go(self) -> bool:
         """Whether it cannot be used whatever it holds, for want of a name."""
         return not self.name
+
+    @property
+    def is_scale(self) -> bool:
+        """Whether it is a category of many whole numbers without gaps, from 0 or 1 on: a scale, or a count."""
+        if self.kind != "category" or self.extremes is None or not _LONG_SCALE <= self.levels <= COMMON_SHOWN * 4:
+            return False
+        low, high = self.extremes
+        return low in {"0", "1"} and high.isdecimal() and int(high) - int(low) + 1 == self.levels + len(self.suspects)
 
     @property
     def is_kept(self) -> bool:
@@ -193,6 +202,8 @@ def advice_for(fact: Fact, options: Mapping[str, Any]) -> str:
     parts = [fact.why] if fact.why else []
     if fact.kind == "numeric":
         parts = [f"cut, {_way(fact.name, options)}: {fact.why}"]
+    if fact.is_scale and fact.name not in options.get("discretize", ()):
+        parts.append(f"{fact.levels} steps in order, which may be cut")
     if fact.many:
         parts = [f"lump levels that fewer than {RARE:.0%} of the rows have: {fact.why}"]
     if fact.suspects:
