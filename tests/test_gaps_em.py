@@ -380,9 +380,9 @@ def test_learn_does_the_best_with_gaps_that_is_feasible_and_says_which(monkeypat
     assert not isinstance(pnal, md.EMResult)
     assert rough.score == md.structural_em(data, "fNML", impute="hard").score
     assert isinstance(md.learn(data, "PNAL", em=True), md.EMResult)
-    monkeypatch.setattr(search, "SOFT_CELLS", 10)
+    monkeypatch.setattr(search, "SOFT_WORK", 10)
     assert md.learn(data, "BDeu(1)").score == md.structural_em(data, "BDeu(1)", impute="hard").score
-    monkeypatch.setattr(search, "HARD_CELLS", 10)
+    monkeypatch.setattr(search, "HARD_WORK", 10)
     with pytest.warns(md.errors.MapdagWarning, match="learned under PNAL"):
         found = md.learn(data, "MU(c=1)+BDeu(1)")
     assert found.score == md.learn(data, "MU(c=1)+PNAL").score

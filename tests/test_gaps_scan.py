@@ -5,6 +5,7 @@ import pytest
 
 import mapdag as md
 from mapdag.errors import DataError
+from mapdag.search.em import search
 from mapdag.search.orders.sample import draw
 from scanning import blocks_of, same
 
@@ -76,8 +77,24 @@ def test_what_goes_by_counts_is_the_same(child, tmp_path):
     assert all("Most often missing together" in text for text in texts)
 
 
-def test_what_needs_rows_says_what_to_do(child):
+def told(found):
+    return found.dag, found.score, found.observed_score, found.network, found.alike, found.steps
+
+
+@pytest.mark.parametrize("impute", ["hard", "soft"])
+def test_structural_em_is_that_of_rows_in_memory(child, impute):
+    scanned, data = child
+    names = list(data.names[2:9])
+    found = md.structural_em(scanned.select(names), "BDeu(1)", impute=impute)
+    assert told(found) == told(md.structural_em(data.select(names), "BDeu(1)", impute=impute))
+    assert found.incomplete == scanned.select(names)
+    if impute == "soft":
+        assert told(md.learn(scanned.select(names), "BDeu(1)")) == told(found)
+
+
+def test_what_needs_rows_says_what_to_do(child, monkeypatch):
     scanned, _ = child
+    monkeypatch.setattr(search, "MOST_CELLS", 1000)
     with pytest.raises(DataError, match=r"structural EM needs all rows in memory.*sample.*PNAL"):
         md.structural_em(scanned, "BIC")
     with pytest.raises(DataError, match=r'missing="drop"'):
@@ -85,7 +102,7 @@ def test_what_needs_rows_says_what_to_do(child):
     with pytest.raises(DataError, match="needs all rows in memory"):
         _ = scanned.known
     with pytest.raises(DataError, match="gaps"):
-        md.learn(scanned, "BIC")
+        md.learn(scanned, "BIC", em=False)
 
 
 def test_the_command_scans_and_keeps_gaps(tmp_path, monkeypatch, run):
@@ -134,10 +151,13 @@ def test_workers_keep_gaps_and_count_the_same():
     assert remote.to_dataset() == data
     assert remote.gaps == data.gaps
     assert remote.widths.tolist() == data.widths.tolist()
-    for search in ("hc", "orders"):
-        options = {"search": search, **({"effort": 0} if search == "orders" else {})}
+    for way in ("hc", "orders"):
+        options = {"search": way, **({"effort": 0} if way == "orders" else {})}
         found, expected = md.learn(remote, "PNAL", **options), md.learn(data, "PNAL", **options)
         assert (found.dag, found.score, found.alike) == (expected.dag, expected.score, expected.alike)
+    names = list(data.names[2:9])
+    found = md.structural_em(remote.select(names), "BDeu(1)", impute="hard")
+    assert told(found) == told(md.structural_em(data.select(names), "BDeu(1)", impute="hard"))
     dag = md.network("child").dag
     assert str(md.diagnose(dag, remote, "PNAL")) == str(md.diagnose(dag, data, "PNAL"))
     here, there = md.fit_em(dag, data), md.fit_em(dag, remote)

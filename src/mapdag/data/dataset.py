@@ -520,7 +520,7 @@ class Dataset(Tabular):
                 names.append(free_name(f"{name} is missing", names))
                 levels[names[-1]] = ("no", "yes")
                 rows.append(gone.astype(self.codes.dtype))
-        return Dataset(tuple(names), levels, np.array(rows), self.weights, self.codings, has_gaps=self.has_gaps)
+        return self._changed(np.array(rows), names=tuple(names), levels=Sealed(levels))
 
     def aggregated(self) -> Dataset:
         """Return the distinct rows in lexicographic order of their codes, with their counts as weights.

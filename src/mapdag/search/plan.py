@@ -236,10 +236,10 @@ def learn(
     em : bool, optional
         What to do about missing values that are kept (``missing="keep"``), under objectives that need complete rows,
         as all but `NAL` and `PNAL` do: True learns by `structural_em`, False refuses them. Unless given, it is
-        `structural_em` for tables of up to 10 million cells in rows with missing values; with ``impute="hard"`` for up
-        to 40 million, and for scores that take whole counts only; beyond that, and for tables that are not in memory,
-        `PNAL` in place of the likelihood, with a warning. The type of the result (`EMResult`) and its objective say
-        which.
+        `structural_em` where that takes a minute or two (17 million cells of rows with missing values, and pairs of
+        these in a row); with ``impute="hard"`` for up to 67 million, and for scores that take whole counts only; beyond
+        that, `PNAL` in place of the likelihood, with a warning. The type of the result (`EMResult`) and its objective
+        say which.
     search : {"orders", "hc", "tabu", "exact", "certified"}
         Search over orders of the nodes, which gives the best graphs; hill climbing, which is the fastest; tabu search;
         the best of all graphs (some twenty nodes; see `docs/search.md`); or the best graph with a bound on all others

@@ -30,8 +30,13 @@ if TYPE_CHECKING:
     from mapdag.objective import Goal
 
 DRAWS, STEPS = 64, 20
-SOFT_CELLS, HARD_CELLS = 10_000_000, 40_000_000
-"""Cells of rows with gaps up to which `learn` takes structural EM, soft and hard: some minutes of one core."""
+SOFT_WORK, HARD_WORK = 1 << 24, 1 << 26
+"""Up to which `learn` takes structural EM, soft and hard: cells of rows with gaps, and pairs of gaps in a row.
+
+Either takes a minute or two of one core: 10^5 rows of ALARM with a fifth of the cells missing are 10 million.
+"""
+MOST_CELLS = 1 << 31
+"""Cells of a table in files, or on a cluster, up to which structural EM takes all rows into memory: 2 GiB."""
 
 
 @public(LearnOptions)
@@ -59,7 +64,8 @@ def structural_em(
     Parameters
     ----------
     data : Dataset, or anything that `mapdag.read` takes
-        Gaps are kept as such (``missing="keep"``) unless `missing` says otherwise.
+        Gaps are kept as such (``missing="keep"``) unless `missing` says otherwise. The rows of a table that was
+        scanned, or that is on a cluster, are taken into memory, where they have at most 2 billion cells.
     objective : Objective, Likelihood or str
         As in `mapdag.learn`; one that takes fractions of rows unless `impute` is "hard" (fNML and qNML do not).
     impute : {"soft", "hard"}
@@ -131,11 +137,6 @@ def learn_by_em(
     max_steps: int = STEPS,
 ) -> EMResult:
     """Do as `structural_em` does, by a plan, options and constraints being checked."""
-    if isinstance(table, ScannedDataset):
-        raise DataError(
-            "structural EM needs all rows in memory, and those of a scanned table are in files: pass data.to_dataset() "
-            "if they fit, or data.sample(n); or learn under PNAL, which goes by counts"
-        )
     if goal.likelihood.whole_counts and impute == "soft":
         raise DataError(
             f"{goal.likelihood} is defined for whole counts, but completions by their probabilities are fractions of "
@@ -144,7 +145,7 @@ def learn_by_em(
     if not table.has_gaps:
         return _from_complete_rows(plan, table, goal)
     refuse_interventions(table, "structural EM", "; learn under PNAL, which does")
-    arranged, alike = plan.arrange(table)
+    arranged, alike = plan.arrange(_in_memory(table))
     run = Run(arranged, goal, replace(plan, order="columns"), impute, draws, max_steps, clock())
     found = run.best(starts or (2 if plan.options.start is None else 1))
     names = table.names
@@ -159,6 +160,18 @@ def learn_by_em(
     )
 
 
+def _in_memory(table: Dataset) -> Dataset:
+    """Return a table in memory whose rows are in files, or on a cluster."""
+    if not isinstance(table, ScannedDataset):
+        return table
+    if table.n_rows * table.n_columns > MOST_CELLS:
+        raise DataError(
+            f"structural EM needs all rows in memory, and {table.n_rows:,} rows of {table.n_columns:,} columns are too "
+            f"many (more than {MOST_CELLS:,} cells): pass data.sample(n); or learn under PNAL, which goes by counts"
+        )
+    return table.to_dataset()
+
+
 def learned_once(plan: Plan, table: Dataset, goal: Objective, *, em: bool) -> Objective:
     """Return an objective with the values of alpha, and of c or beta, that a table gives; itself if all are given."""
     return learn_by_em(plan, table, goal).objective if em and goal.is_auto else plan.concrete(goal, table)
@@ -169,8 +182,12 @@ def learn_with_gaps(plan: Plan, table: Dataset, goals: Sequence[Objective], *, e
 
     `em`: by structural EM, however long that takes, also under objectives that take gaps as they are.
     """
-    rows = table.gaps.rows - table.gaps.complete
-    ways = [_way(table, 0 if em else rows * table.n_columns, goal, em=em) for goal in goals]
+    gaps = table.gaps
+    rows = gaps.rows - gaps.complete
+    work = rows * table.n_columns + sum(gaps.missing.values()) + 2 * sum(gaps.together.values())
+    if table.interventions is not None:
+        work = HARD_WORK + 1
+    ways = [_way(0 if em else work, goal, em=em) for goal in goals]
     plain = [goal if way == "gaps" else goal.prior + PNAL() for goal, way in zip(goals, ways, strict=True)]
     counted = [i for i, way in enumerate(ways) if way in ("gaps", "PNAL")]
     found: dict[int, Result] = {}
@@ -182,23 +199,28 @@ def learn_with_gaps(plan: Plan, table: Dataset, goals: Sequence[Objective], *, e
             plan.check(table.names, [goals[i]])
             found[i] = learn_by_em(plan, table, goals[i], impute=way)
         elif way == "PNAL":
+            why, way_out = (
+                f"structural EM would take long for {rows:,} rows with missing values",
+                " takes them all the same",
+            )
+            if table.interventions is not None:
+                why, way_out = "structural EM takes no interventions", " takes rows without"
             warn(
-                f"{goals[i].likelihood} needs complete rows, and structural EM would take long for {rows:,} rows with "
-                "missing values, or needs them in memory: the graph was learned under PNAL, from the rows that are "
-                "complete in a family; ",
+                f"{goals[i].likelihood} needs complete rows, and {why}: the graph was learned under PNAL, from the rows "
+                "that are complete in a family; ",
                 Function("em", "structural_em"),
-                " learns from a part of the rows, data.sample(n)",
+                way_out,
             )
     return tuple(found[i] for i in range(len(goals)))
 
 
-def _way(table: Dataset, cells: int, goal: Objective, *, em: bool) -> Literal["gaps", "soft", "hard", "PNAL"]:
-    """Choose how to learn from rows with gaps, which have so many cells: a function of the table and the objective."""
+def _way(work: int, goal: Objective, *, em: bool) -> Literal["gaps", "soft", "hard", "PNAL"]:
+    """Choose how to learn from rows with gaps: a function of the table and the objective."""
     if not em and goal.likelihood.takes_gaps:
         return "gaps"
-    if not em and (isinstance(table, ScannedDataset) or cells > HARD_CELLS):
+    if not em and work > HARD_WORK:
         return "PNAL"
-    return "soft" if cells <= SOFT_CELLS and not goal.likelihood.whole_counts else "hard"
+    return "soft" if work <= SOFT_WORK and not goal.likelihood.whole_counts else "hard"
 
 
 def _from_complete_rows(plan: Plan, table: Dataset, goal: Objective) -> EMResult:
