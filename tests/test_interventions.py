@@ -465,3 +465,11 @@ def test_the_posterior_weighs_the_next_experiment():
     assert found.graphs == 200
     assert all(each >= 0 for each in found.information.values())
     assert "information" in str(found)
+
+
+def test_rows_with_gaps_of_experiments_are_learned_under_pnal():
+    codes = [[0, -1], [1, 0], [1, 1], [0, 0]] * 20
+    data = md.Dataset.from_codes(codes, names=["a", "b"], gap=-1, interventions=["a", None, None, "a"] * 20)
+    with pytest.warns(md.errors.MapdagWarning, match=r"takes no interventions: the graph was learned under PNAL"):
+        found = md.learn(data, "BIC")
+    assert found.score == md.learn(data, "PNAL").score

@@ -206,7 +206,7 @@ def learn_with_gaps(plan: Plan, table: Dataset, goals: Sequence[Objective], *, e
             if table.interventions is not None:
                 why, way_out = "structural EM takes no interventions", " takes rows without"
             warn(
-                f"{goals[i].likelihood} needs complete rows, and {why}: the graph was learned under PNAL, from the rows "
+                f"{goals[i].likelihood} needs complete rows, and {why}: the graph was learned under PNAL, from rows "
                 "that are complete in a family; ",
                 Function("em", "structural_em"),
                 way_out,
