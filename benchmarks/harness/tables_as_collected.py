@@ -16,7 +16,7 @@ class Collected:
     Attributes
     ----------
     package, name : str
-    has : tuple of {"panel", "clusters", "weights", "keys", "codes", "amounts", "independent"}
+    has : tuple of {"panel", "clusters", "weights", "keys", "codes", "sums", "levels", "times", "independent"}
         What rows and columns are.
     groups : str
         The column that `check` should propose as groups, where there is one.
@@ -88,6 +88,25 @@ TABLES = _collected(
     openintro/resume         clusters
     AER/CPS1985              independent
     MASS/birthwt             independent
+    Ecdat/PSID               codes+keys
+    DAAG/mifem               codes
+    DAAG/monica              codes
+    openintro/smoking        codes
+    openintro/china          codes
+    wooldridge/loanapp       codes+sums
+    stevedata/nesarc_drinkspd codes
+    Ecdat/Schooling          sums
+    AER/EquationCitations    sums
+    COUNT/affairs            sums
+    openintro/satgpa         sums
+    openintro/hfi            panel+sums
+    openintro/ames           sums+keys
+    openintro/seattlepets    levels+keys
+    dplyr/storms             levels
+    Stat2Data/Marathon       times
+    dslabs/reported_heights  times
+    datasets/ChickWeight     panel
+    MASS/anorexia            independent
     wooldridge/bwght         independent
     openintro/email          independent
     """

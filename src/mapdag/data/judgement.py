@@ -91,6 +91,7 @@ _NUMERALS = 0.8  # share of the labels of a column of numbers among which some a
 _MANY_NUMBERS = 50  # labels from which such a column is none of categories
 _CALENDAR = {"mon": 12, "month": 12, "months": 12, "hour": 24, "hr": 24, "hours": 24, "day": 31}
 _LEADING_ZERO = re.compile(r"[+-]?0\d+", re.ASCII)
+_PERIOD = re.compile(r"\d{4}-\d{2}|\d{4}[- ]?[QW]\d{1,2}", re.ASCII)
 _CLOCK_TIME = re.compile(r"\d{1,3}:[0-5]\d(:[0-5]\d([.,]\d+)?)?( ?[AaPp]\.?[Mm]\.?)?", re.ASCII)
 _THOUSANDS_POINT = re.compile(r"[+-]?\d{1,3}(\.\d{3})+(,\d+)?|[+-]?\d{1,3}(,\d+)?", re.ASCII)
 _AMOUNT = re.compile(r"[$€£¥+-]?\s*[$€£¥+-]?\d[\d,.' ]*\s*[%$€£¥]?", re.ASCII)
@@ -296,6 +297,8 @@ def _judge_labels(column: Column, texts: Sequence[str], rows: int, options: Read
     """Judge more than a few labels."""
     size, observations = len(texts), rows * options.weight
     figures = f"{size:,} levels in {rows:,} rows"
+    if size <= options.max_levels and observations >= SUPPORT * size**2 and all(map(_PERIOD.fullmatch, texts)):
+        return CATEGORY  # quarters of birth, with rows enough for two such parents
     if column.kind == "temporal" or are_dates(texts):
         return Judgement("date", f"holds dates or times ({size:,} distinct, {_short(texts[0])} to {_short(texts[-1])})")
     if all(_CLOCK_TIME.fullmatch(text) for text in texts):
