@@ -19,7 +19,6 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -78,7 +77,7 @@ class _Listener(event.Listener):
 
     def _say(self) -> None:
         self._said = True
-        _write(f"compiling its kernels for this machine, once ({_estimate()})")
+        _write("compiling its kernels for this machine, once for each kind of use")
 
 
 def _write(text: str) -> None:
@@ -88,12 +87,6 @@ def _write(text: str) -> None:
 
 def _is_ours(event: Any) -> bool:
     return str(event.data["dispatcher"].py_func.__module__).partition(".")[0] == _PACKAGE
-
-
-def _estimate() -> str:
-    """How long it takes: most of the time goes into the kernels of the search."""
-    search = Path(__file__).parent / "search" / "climbing" / "__pycache__"
-    return "less than a minute" if any(search.glob("climb.climb-*.nbc")) else "about 40 s"
 
 
 _listener = _Listener()
