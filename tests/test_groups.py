@@ -270,3 +270,9 @@ def test_structural_em_counts_groups_and_says_so():
     found = md.structural_em(rows, groups=WHO, search="hc", impute="hard")
     assert "in 200 groups, which count as one observation each" in str(found)
     assert found.data.total == pytest.approx(CHILD.n_rows)
+
+
+def test_identifiers_of_many_rows_each_are_groups_too():
+    who = np.repeat(np.arange(40), 30)
+    items = {name: RNG.choice(["u", "v", "w"], len(who)) for name in "abc"}
+    assert md.check({"id": who, **items}).options == {"groups": "id"}

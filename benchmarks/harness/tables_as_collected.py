@@ -68,8 +68,8 @@ TABLES = _collected(
     HLMdiag/wages            keys              id
     nlme/MathAchieve         clusters+keys
     mlmRev/egsingle          keys              childid
-    mlmRev/guPrenat          clusters+keys     mom
-    mlmRev/Contraception     clusters+keys     woman
+    mlmRev/guPrenat          clusters+keys     cluster
+    mlmRev/Contraception     clusters+keys
     lme4/VerbAgg             clusters+keys     id
     geepack/muscatine        keys              id
     geepack/ohio             keys              id

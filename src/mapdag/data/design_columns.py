@@ -189,7 +189,7 @@ def _group_column(known: Known) -> tuple[Column, str] | None:
         and fact.kind in {"identifier", "numeric", "category", "text"}
         and (_GROUP_NAMES.fullmatch(fact.name) or fact.is_key)
         and (fact.why != _PLAN or _CLUSTER_NAMES.fullmatch(fact.name))
-        and _groups(column, fact)
+        and _groups(column, fact, _PANEL_TIMES if fact.kind == "identifier" and fact.is_key else _REPEATED)
     ]
     if not found:
         return None
