@@ -411,6 +411,7 @@ def test_an_experiment_settles_directions_and_the_result_says_so():
         md.structural_em,
         lambda data: md.fit_em(md.DAG(data.names), data),
         lambda data: md.network("asia").predict(data, "lung"),
+        lambda data: md.adjusted_effect(data, "smoke", "lung"),
     ],
 )
 def test_what_does_not_know_of_experiments_says_so(call):
@@ -473,3 +474,27 @@ def test_rows_with_gaps_of_experiments_are_learned_under_pnal():
     with pytest.warns(md.errors.MapdagWarning, match=r"takes no interventions: the graph was learned under PNAL"):
         found = md.learn(data, "BIC")
     assert found.score == md.learn(data, "PNAL").score
+
+
+def test_hill_climbing_ends_where_no_single_arc_gains():
+    data = mixed(6, 300, seed=8)
+    for objective in ("U+BDeu(1)", "MU+BDs"):
+        found = md.learn(data, objective, search="hc")
+        best = md.score(found.dag, data, objective)
+        dag, pairs = found.dag, [(a, b) for a in data.names for b in data.names if a != b]
+        neighbours = [dag.without_arc(*arc) for arc in dag.arcs]
+        neighbours += [dag.with_arc(a, b) for a, b in pairs if not dag.has_arc(a, b) and a not in dag.descendants(b)]
+        assert max(md.score(each, data, objective) for each in neighbours) <= best + 1e-9
+
+
+def test_the_command_line_and_reports_know_of_experiments(tmp_path):
+    from typer.testing import CliRunner
+
+    from mapdag.cli import app
+
+    path, page = tmp_path / "table.csv", tmp_path / "page.html"
+    md.write_table(md.network("asia").sample(500, seed=1, do=[{}, {"smoke": None}]), path)
+    told = CliRunner().invoke(app, ["learn", str(path), "--interventions", "interventions", "--report", str(page)])
+    assert told.exit_code == 0, told.output
+    assert "reversible without them" in told.output
+    assert "Rows by experiment" in page.read_text(encoding="utf-8")

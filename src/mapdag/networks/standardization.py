@@ -14,6 +14,7 @@ import numpy as np
 from mapdag.checks import check_positive, check_probability, check_whole
 from mapdag.counts import engine_of
 from mapdag.data import ReadingOptions, as_dataset
+from mapdag.data.interventions import refuse_interventions
 from mapdag.data.problems import listed, unknown_names
 from mapdag.data.source import names_in
 from mapdag.errors import ParameterError
@@ -181,6 +182,7 @@ def adjusted_effect(
         raise ParameterError(
             f"cause, effect and given must be different columns, got {[cause, effect, *adjusted]!r:.200}"
         )
+    refuse_interventions(table, "an adjusted effect", "; the effect of a fitted network does (`Result.effect`)")
     index = {name: i for i, name in enumerate(table.names)}
     parents = sorted(index[name] for name in (cause, *adjusted))
     counts = engine_of(table).table(index[effect], parents)

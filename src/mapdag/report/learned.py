@@ -13,6 +13,7 @@ from mapdag.errors import ParameterError
 from mapdag.objective import thin_sentence
 from mapdag.plots.graphs import draw
 from mapdag.report.charts import line_chart
+from mapdag.report.experiments import experiments_section
 from mapdag.report.facts import ArcFacts, arcs, families
 from mapdag.report.families import family_tables, is_whole
 from mapdag.report.html import Content, Html, join, tag
@@ -117,6 +118,7 @@ def result_page(
         *_profile(result),
         Section("data", "Data and families", data_section(result.data, known), "Data"),
         *gaps_section(result),
+        *experiments_section(result),
         how_it_was_made(command, [*_details(result, bootstrap, posterior), ("probabilities", estimated)]),
     ]
     size = f"{plural(len(result.dag.nodes), 'node')}, {plural(result.dag.n_arcs, 'arc')}"

@@ -286,16 +286,11 @@ class FamilyCache:
         while self.store.used[COLUMNS] + n > len(self.store.scores):
             self.grow(self.store)
         places = find_roots(self.zobrist, self.store)
-        was_set = np.isin(self.data.names, () if self.data.interventions is None else self.data.interventions.names)
-        together = wanted & ~was_set & ~was_set[:, None]
-        if was_set.any():  # the two directions of a pair are counted in different rows
-            apart = wanted & ~together
-            self.fetch([Ask(child, (), apart[:, child]) for child in range(n) if apart[:, child].any()])
         following = np.zeros(1, dtype=np.int64)
         parts = 1 if threads == 1 else min(-(-_TURNS * threads // n), max(n // 2, 1))
 
         def fill(most: int = n * parts) -> None:
-            fill_pairs(following, most, parts, together, places, self._scores.inputs(), self.store)
+            fill_pairs(following, most, parts, wanted, places, self._scores.inputs(), self.store)
 
         step = max(_STEP * parts // threads, 1)
         cost = (self._scores.estimate() / n + _SCORING) * n * n / 2

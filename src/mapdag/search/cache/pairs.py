@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mapdag.kernels import Bools, Ints, Words, call_at, entry, fetch_add, new_ints, new_scores
+from mapdag.kernels import Bools, Floats, Ints, Words, call_at, entry, fetch_add, inner, new_ints, new_scores, part
 from mapdag.search.cache.store import FAMILIES, WHOLE, Store, declared_of, family_key, known, make_column
 
 if TYPE_CHECKING:
@@ -22,11 +22,39 @@ def find_roots(zobrist: Words, store: Store) -> Ints:
     return places
 
 
+@inner
+def _is_shared(i: int, j: int, inputs: Inputs) -> bool:
+    """Whether both directions of a pair are counted in the same rows: neither was set in some of them."""
+    return inputs.as_child[i] == i and inputs.as_child[j] == j
+
+
+@part
+def _fill_apart(j: int, first: int, end: int, wanted: Bools, column: Floats, inputs: Inputs, store: Store) -> None:
+    """Score a node with each single parent of some, as far as they share no table with the other direction."""
+    partners, family, size = new_ints(end - first), new_ints(1), 0
+    for i in range(first, end):
+        if i != j and wanted[i, j] and not known(column[0, i]) and not _is_shared(i, j, inputs):
+            partners[size] = i
+            size += 1
+    if size == 0:
+        return
+    family[0] = inputs.as_child[j]
+    _, declared = declared_of(new_ints(0), 0, inputs)
+    found = new_scores(len(column), size)
+    call_at(inputs.alone, inputs, family, declared, partners[:size], found, new_scores(0, 0))
+    for k in range(len(column)):
+        for m in range(size):
+            column[k, partners[m]] = found[k, m]
+    fetch_add(store.used, FAMILIES, size)
+
+
 @entry
 def fill_pairs(
     following: Ints, most: int, parts: int, wanted: Bools, places: Ints, inputs: Inputs, store: Store
 ) -> None:
     """Score nodes without parents, and with one, both directions of a pair from one table; threads take turns.
+
+    The directions of a pair are counted apart where one of the two was set in some rows: not in the same ones.
 
     Parameters
     ----------
@@ -38,8 +66,7 @@ def fill_pairs(
     parts : int
         How many each node has.
     wanted : bool array (N, N)
-        ``wanted[i, j]``: the score of j given i is wanted; of no node that was set in some rows, whose two directions
-        are counted in different ones.
+        ``wanted[i, j]``: the score of j given i is wanted.
     places : int64 array (N,)
         Where the column of each node without parents is.
     inputs : Inputs
@@ -69,11 +96,12 @@ def fill_pairs(
             there = there and not known(scores[places[j], 0, i])
             back_there = back_there and not known(scores[places[i], 0, j])
             opposite = 2 * step == n and j > i  # met already from the other side
-            if not opposite and (there or back_there):
+            if _is_shared(i, j, inputs) and not opposite and (there or back_there):
                 partners[size] = i
                 size += 1
                 counted += there + back_there
         fetch_add(store.used, FAMILIES, counted)
+        _fill_apart(j, n * piece // parts, n * (piece + 1) // parts, wanted, scores[places[j]], inputs, store)
         if size == 0:
             continue
         found, back = new_scores(n_criteria, size), new_scores(n_criteria, size)

@@ -312,19 +312,24 @@ class Result(Drawable, Tabular):
             - score(dag, data, self.objective.likelihood).log_likelihood
             for dag, data in ((self.dag, self.data), (alone, two))
         ]
+        told = (
+            f"the graph has no directed path from {cause!r} to {effect!r}, so that it has no effect in this graph: "
+            f"that is no estimate. The log Bayes factor of {cause} -> {effect} is {factors[0]:.3g} given all other "
+            f"arcs, {factors[1]:.3g} in the two columns alone. "
+        )
+        sure = "mapdag.bootstrap and mapdag.arc_posteriors tell how sure the graph is"
+        if self.targets:  # shares of rows in which variables were set are no probabilities
+            return told + sure
         rates = self.adjusted(cause, effect)
         outcome = int(np.argmax(np.ptp(rates.mean, axis=0)))
         figures = zip(rates.levels[cause], rates.mean, rates.lower, rates.upper, strict=True)
-        told = [
+        shares = [
             f"{mean[outcome]:.3f} ({low[outcome]:.3f} to {high[outcome]:.3f}) at {level!r}"
             for level, mean, low, high in figures
         ]
         return (
-            f"the graph has no directed path from {cause!r} to {effect!r}, so that it has no effect in this graph: "
-            f"that is no estimate. The log Bayes factor of {cause} -> {effect} is {factors[0]:.3g} given all other "
-            f"arcs, {factors[1]:.3g} in the two columns alone. There, P({effect} = {rates.levels[effect][outcome]}) is "
-            f"{named(told, 4)} of {cause!r}. result.adjusted({cause!r}, {effect!r}, given=[...]) adjusts for what you "
-            "choose; mapdag.bootstrap and mapdag.arc_posteriors tell how sure the graph is"
+            f"{told}There, P({effect} = {rates.levels[effect][outcome]}) is {named(shares, 4)} of {cause!r}. "
+            f"result.adjusted({cause!r}, {effect!r}, given=[...]) adjusts for what you choose; {sure}"
         )
 
     def adjusted(self, cause: str, effect: str, given: str | Iterable[str] = (), **options: Any) -> AdjustedEffect:
