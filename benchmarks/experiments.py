@@ -1,11 +1,12 @@
 """Directed arcs right against the number of experiments, at equal rows: what interventions are worth.
 
-    python benchmarks/experiments.py [--rows 2000] [--samples 3] [NETWORK ...]
+    python benchmarks/experiments.py [--rows 2000] [--samples 3] [--chosen] [NETWORK ...]
 
 Of `rows` rows, an equal share is observed and an equal share is of each of k experiments; an experiment sets one node,
-drawn at random, to levels at random. Printed are means over samples: arcs of the true graph whose direction the class
-of the learned graph has right, has wrong, and leaves open; arcs missed and extra; and seconds, beside those of the same
-rows taken as if they had only been observed.
+drawn at random, to levels at random; or, `--chosen`, the one that `Result.next_experiments` proposes after as many
+rows of the experiments so far (none where nothing is open). Printed are means over samples: arcs of the true graph
+whose direction the class of the learned graph has right, has wrong, and leaves open; arcs missed and extra; seconds,
+beside those of the same rows taken as if they had only been observed.
 """
 
 from __future__ import annotations
@@ -31,12 +32,27 @@ def judged(cpdag: md.CPDAG, truth: md.DAG) -> list[float]:
     return [good, bad, free, len(right) - good - bad - free, extra]
 
 
+def experiments(network: md.BayesianNetwork, k: int, rows: int, sample: int, *, chosen: bool) -> list[dict[str, None]]:
+    """Return what is set in each experiment, the first of which sets nothing."""
+    if not chosen:
+        order = np.random.default_rng(sample).permutation(network.nodes)[:k]
+        return [{}, *({str(node): None} for node in order)]
+    do: list[dict[str, None]] = [{}]
+    for _ in range(k):
+        data = network.sample(rows // (k + 1), seed=sample, do=do)
+        best = md.learn(data, OBJECTIVE).next_experiments().best
+        if best is not None:
+            do.append({best: None})
+    return do
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser()
     parser.add_argument("networks", nargs="*", default=["sachs", "insurance", "alarm"])
     parser.add_argument("--rows", type=int, default=2000)
     parser.add_argument("--samples", type=int, default=3)
+    parser.add_argument("--chosen", action="store_true")
     given = parser.parse_args()
     print(f"{'network':10} {'experiments':>11} {'data':14}  right wrong  open missed extra seconds")
     for name in given.networks:
@@ -44,9 +60,8 @@ def main() -> None:
         for k in COUNTS:
             found: dict[str, list[list[float]]] = {"as it is": [], "as if observed": []}
             for sample in range(given.samples):
-                chosen = np.random.default_rng(sample).permutation(network.nodes)[:k]
-                do = [{}, *({str(node): None} for node in chosen)]
-                data = network.sample(given.rows // (k + 1), seed=sample, do=do)
+                do = experiments(network, k, given.rows, sample, chosen=given.chosen)
+                data = network.sample(given.rows // len(do), seed=sample, do=do)
                 plain = md.Dataset(data.names, data.levels, data.codes)
                 for told, table in (("as it is", data), ("as if observed", plain)):
                     began = time.perf_counter()

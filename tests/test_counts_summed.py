@@ -53,7 +53,7 @@ class Blocked:
     """A data set whose rows come in blocks."""
 
     engine = "blocks"
-    weights = None
+    weights = interventions = None
 
     def __init__(self, data, blocks):
         self.names, self.levels, self.cards = data.names, data.levels, data.cards

@@ -490,7 +490,7 @@ def test_hill_climbing_ends_where_no_single_arc_gains():
 def test_the_command_line_and_reports_know_of_experiments(tmp_path):
     from typer.testing import CliRunner
 
-    from mapdag.cli import app
+    from mapdag.cli.app import app
 
     path, page = tmp_path / "table.csv", tmp_path / "page.html"
     md.write_table(md.network("asia").sample(500, seed=1, do=[{}, {"smoke": None}]), path)

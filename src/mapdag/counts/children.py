@@ -40,13 +40,14 @@ class ChildColumns:
     totals: NDArray[np.float64]
 
 
-def child_columns(data: Dataset) -> ChildColumns:
-    """Add the columns of variables that were set as children."""
-    n = data.n_columns
+def child_columns(data: Dataset, total: float) -> ChildColumns:
+    """Add the columns of variables that were set as children, of rows that count so much in all."""
+    cards = data.cards
+    n = len(cards)
     if data.interventions is None:
-        return ChildColumns(data, np.arange(n), np.full(n, float(data.total)))
+        return ChildColumns(data, np.arange(n), np.full(n, float(total)))
     was_set = [i for i, name in enumerate(data.names) if name in data.interventions.names]
-    cards, levels, names = data.cards, dict(data.levels), list(data.names)
+    levels, names = dict(data.levels), list(data.names)
     codes = np.empty((n + len(was_set), data.n_rows), dtype=code_dtype(cards.tolist(), gaps=True))
     codes[:n] = data.codes
     columns = np.arange(n + len(was_set))

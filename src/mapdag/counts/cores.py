@@ -72,7 +72,7 @@ class Counter(Engine):
             raise ParameterError(f"backend={backend!r} cannot count weighted rows; use 'auto' or 'sorted'")
         self._backend = backend
         self._threads = threads
-        counted = child_columns(data)
+        counted = child_columns(data, data.total)
         self.codes = counted.table.codes
         self.cards = data.cards
         self.widths = counted.table.widths

@@ -64,7 +64,7 @@ class SummedEngine(Engine):
     def __init__(self, data: Any) -> None:
         if data.weights is not None:
             raise DataError("rows that carry weights are counted in memory only: pass ", Setting("engine", "cores"))
-        counted = child_columns(data)
+        counted = child_columns(data, data.n_rows)
         self.cards = data.cards
         self.widths = counted.table.widths
         self.n_rows = data.n_rows

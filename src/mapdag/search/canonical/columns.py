@@ -59,7 +59,7 @@ def canonical_order(data: Dataset, *, threads: int = 1) -> CanonicalOrder:
     """
     from mapdag.search.canonical.colours import refine
 
-    n, counted = data.n_columns, child_columns(data)
+    n, counted = data.n_columns, child_columns(data, data.total)
     table, as_child = counted.table, counted.columns[:n]
     first_level = np.concatenate([[0], np.cumsum(table.widths)])  # gaps are a level like others here
     weights = _whole(data.weights)
