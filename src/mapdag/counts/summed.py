@@ -70,7 +70,8 @@ class SummedEngine(Engine):
         self.n_rows = data.n_rows
         self.total = data.n_rows
         self.work = Work()
-        self._table, self._as_child, self._totals = counted.table, counted.columns.tolist(), counted.totals
+        self._table, self._as_child = counted.table, counted.columns.tolist()
+        self._totals = None if data.interventions is None else counted.totals
         self._levels: list[int] = counted.table.cards.tolist()
         self._widths: list[int] = self.widths.tolist()  # tables have room for gaps until they are added up
 
@@ -146,7 +147,7 @@ class SummedEngine(Engine):
             q=q,
             log_q=log_q,
             n_parents=np.array([len(parents) for parents in families], dtype=np.int64),
-            total=float(self._totals[child]),
+            total=float(self.total if self._totals is None else self._totals[child]),
         )
 
     def _counted(self, places: Ints, tables: list[Table], child: int, parts: Parts) -> list[tuple[Ints, Counted]]:
