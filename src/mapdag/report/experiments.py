@@ -8,7 +8,7 @@ from mapdag.data.interventions import always_set
 from mapdag.errors import CapacityError
 from mapdag.report.html import Content, tag
 from mapdag.report.page import Section
-from mapdag.report.parts import Heading, number, table, warning
+from mapdag.report.parts import Heading, Row, number, table, warning
 from mapdag.wording import named, plural
 
 if TYPE_CHECKING:
@@ -27,7 +27,9 @@ def experiments_section(result: Result) -> list[Section]:
     if was_set is None:
         return []
     counts = was_set.counts(data.weights)
-    rows = [[", ".join(each) or "nothing", number(n)] for each, n in zip(was_set.targets, counts.tolist(), strict=True)]
+    rows: list[Row] = [
+        [", ".join(each) or "nothing", number(n)] for each, n in zip(was_set.targets, counts.tolist(), strict=True)
+    ]
     content: list[Content] = [
         tag("p", _COUNTED),
         table([Heading("set"), Heading("rows", "number")], rows, key="experiment-table", caption="Rows by experiment"),
@@ -35,7 +37,7 @@ def experiments_section(result: Result) -> list[Section]:
     never = always_set(was_set)
     if never:
         content.append(warning(f"Set in every row, so that nothing is known of their parents: {named(never, _NAMED)}."))
-    settled = [[a, b] for a, b in result.settled]
+    settled: list[Row] = [[a, b] for a, b in result.settled]
     told = f"{plural(len(settled), 'arc')} would be reversible without the experiments"
     content.append(tag("h3", told))
     if settled:
@@ -51,7 +53,7 @@ def _next(result: Result) -> list[Content]:
     if found.best is None:
         return [tag("p", "No direction is left open.")]
     ranked = sorted(found.settled.items(), key=lambda each: -each[1])
-    rows = [[name, number(value)] for name, value in ranked if value > 0]
+    rows: list[Row] = [[name, number(value)] for name, value in ranked if value > 0]
     head = "What to set next"
     columns = [Heading("set"), Heading("settled", "number", "Open directions that this would settle, on average")]
     return [tag("h3", head), tag("p", f"{found}."), table(columns, rows, key="next-table", caption=head)]
