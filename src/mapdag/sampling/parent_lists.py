@@ -11,8 +11,7 @@ import numpy as np
 from mapdag.families import Criterion, FamilyScores
 from mapdag.graphs.masks import members as members_of_set
 from mapdag.search.certified.asking import AskedLattice
-from mapdag.search.certified.candidates import most_parents, words_of
-from mapdag.search.frame.watch import EarlyEnd
+from mapdag.search.certified.candidates import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,8 +31,8 @@ if TYPE_CHECKING:
 
 SLACK = 9.0  # nats by which a subset is better than a set that is left out
 _CANDIDATES = 64  # of one child: bits of a word
-_MOST_SCORED = 2_000_000  # sets; where they are more, fewer are extended:
-_NARROWER = (6.0, 4.0)  # those that no subset beats by so many nats
+_MOST_SCORED = 600_000  # sets; where they are more, fewer are extended:
+_MARGINS = (30.0, 20.0, 14.0, 9.0, 6.0, 4.0)  # those that no subset beats by so many nats
 _LISTED = 20_000  # sets of one size, of one child
 
 
@@ -119,30 +118,19 @@ def list_families(objective: Objective, cache: FamilyCache, watch: Watch, *, sla
     """Score sets of parents layer by layer, and list those that no subset beats by `slack`.
 
     A graph that has a set which a subset beats becomes another graph with that subset in its place, that many times as
-    probable: so much is left out at most. Sets are extended only where they are listed, so that some are not scored;
-    where that would be too many, by a smaller margin. Where the time limit of `watch` is reached, or there are too many
-    all the same, larger ones are left out.
+    probable: so much is left out at most. All sets are scored as long as there is room; then, only those are extended
+    that no subset beats by a margin. Where the time limit of `watch` is reached, or there are too many all the same,
+    larger ones are left out.
     """
     criteria = [cache.criterion(objective)]
     if criteria[0].limits and not cache.data.refines:
         criteria.append(Criterion(objective.likelihood))
     scores = FamilyScores(cache.data, criteria, engine=cache.engine, threads=watch.threads)
     rules = cache.rules(objective)
-    demanded = (rules.fixed & rules.allowed & ~rules.allowed.T).sum(axis=0).max(initial=0)
-    room = most_parents(rules)[0] - int(demanded)  # beyond which no set is scored anyway
-    lattice: AskedLattice | None = None
-    for reach in (slack, *_NARROWER):
-        new = AskedLattice(objective, cache, watch, scores, slack=slack, reach=reach, most=_MOST_SCORED, listed=_LISTED)
-        try:
-            found = new.enumerate()
-        except EarlyEnd:
-            if lattice is None:
-                raise
-            break  # what the last one found is better than nothing
-        lattice = new
-        if found.complete or found.most >= room or watch.left < 0:
-            break
-    assert lattice is not None
+    lattice = AskedLattice(
+        objective, cache, watch, scores, slack=slack, margins=_MARGINS, most=_MOST_SCORED, listed=_LISTED
+    )
+    found = lattice.enumerate()
     families, lost = _with_few_candidates(found.families)
     pinned = rules.fixed & rules.allowed & rules.allowed.T
     sets, starts = np.ascontiguousarray(families.sets), families.starts.astype(np.int64)

@@ -14,7 +14,7 @@ from mapdag.search.frame.memory import check_memory
 from mapdag.search.frame.watch import EarlyEnd
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -55,6 +55,7 @@ class _Child:
         self.node, self.demanded, self.candidates, self.pinned, self.odds = node, demanded, candidates, pinned, odds
         self.bits = len(candidates).bit_length()
         self.layer: Layer
+        self.gains: Floats  # of the sets of the layer, on the best of their subsets
         self.kept: list[tuple[Words, Floats]] = []  # keys and scores
         self.is_cut = False  # whether larger sets were left out because of the limit on parents
 
@@ -64,6 +65,7 @@ class _Child:
 
         nothing = np.zeros(1, dtype=np.uint64)
         self.layer = Layer(nothing, np.array([score]), np.zeros(1), np.array([is_open]))
+        self.gains = np.zeros(1)
         self.kept.append((nothing, np.array([score])))
 
     def base(self) -> Request:
@@ -110,8 +112,9 @@ class AskedLattice:
     slack : float
         A family is left out if a subset has a score that is higher by at least that much: no graph within `slack` of
         the best one has it.
-    reach : float
-        A family is not extended if a subset has a score that is higher by at least that much.
+    margins : sequence of float
+        Where there is no room to extend all families, those are not extended that a subset beats by so much: by the
+        first of these numbers, in descending order, that makes room.
     most : int, optional
         Families that are scored where the number of parents is not limited.
     listed : int, optional
@@ -132,12 +135,12 @@ class AskedLattice:
         scores: FamilyScores,
         *,
         slack: float = 0.0,
-        reach: float = math.inf,
+        margins: Sequence[float] = (),
         most: int | None = None,
         listed: int | None = None,
     ) -> None:
         self._watch = watch
-        self._slack, self._reach = slack, reach
+        self._slack, self._margins = slack, margins
         self._room, self._listed = _MOST if most is None else most, listed
         self.left_out = 0.0
         rules = cache.rules(objective)
@@ -171,7 +174,7 @@ class AskedLattice:
             child.begin(float(score[0, 0]) + prior, is_open=bool(score[-1, 0] > -math.inf))
         scored, size = len(self._children), 0
         while True:
-            planned = [self._extend(child, size + 1) for child in self._children]
+            planned = self._plan(size, scored)
             asked = sum(len(each.rows) for each in planned)
             is_too_much = not self._is_limited and size > 0 and scored + asked > self._room
             if asked == 0 or is_too_much:
@@ -196,6 +199,17 @@ class AskedLattice:
         if not is_too_much and cut and self._is_limited:
             return Enumeration(families, scored, self._most, complete=True, limited=True)
         return Enumeration(families, scored, size, complete=not (is_too_much or cut))
+
+    def _plan(self, size: int, scored: int) -> list[Extensions]:
+        """Return the sets of the next layer that are worth a look, and for which there is room."""
+        planned = [self._extend(child, size + 1) for child in self._children]
+        for margin in self._margins:
+            if size == 0 or scored + sum(len(each.rows) for each in planned) <= self._room:
+                break
+            for child in self._children:
+                child.layer = child.layer._replace(open=child.layer.open & (child.gains > -margin))
+            planned = [self._extend(child, size + 1) for child in self._children]
+        return planned
 
     def _extend(self, child: _Child, size: int) -> Extensions:
         """Return the sets of so many candidates of a child that are worth a look."""
@@ -226,6 +240,6 @@ class AskedLattice:
         child.kept.append((sets.keys[kept], scores[kept]))
         known_loss = ~kept & (scores > -math.inf) & (sets.below > -math.inf)
         self.left_out += float(np.exp(scores[known_loss] - sets.below[known_loss]).sum())
-        out_of_reach = (scores > -math.inf) & (scores <= sets.below - self._reach)
-        is_open = (known[-1] > -math.inf) & ~out_of_reach
-        child.layer = Layer(sets.keys, np.maximum(scores, sets.below), prior, is_open)
+        with np.errstate(invalid="ignore"):
+            child.gains = np.where(scores > -math.inf, scores - sets.below, math.inf)
+        child.layer = Layer(sets.keys, np.maximum(scores, sets.below), prior, known[-1] > -math.inf)
