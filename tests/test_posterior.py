@@ -305,3 +305,14 @@ def measured(dag, data, prior):
     """What ranks are of: arcs, the score, a path, the size of a Markov blanket."""
     path = "X1" in dag.descendants("X0")
     return dag.n_arcs, md.score(dag, data, f"{prior}+BDeu(8)"), path, len(dag.markov_blanket("X2"))
+
+
+def test_parents_that_only_matter_together_are_found():
+    rng = np.random.default_rng(1)
+    codes = rng.integers(0, 2, (400, 6))
+    codes[:, 3] = codes[:, 0] ^ codes[:, 1] ^ codes[:, 2]
+    data = md.Dataset.from_codes(codes, names=[f"X{i}" for i in range(6)], levels=[2] * 6)
+    exact = md.posterior(data, "MU(c=1)+BDs(1)", draws=1)
+    found = md.posterior(data, "MU(c=1)+BDs(1)", method="chains", seed=1, threads=1, error=0.01)
+    assert all(len(graph.dag.arcs) >= 3 for graph in found.graphs)
+    assert abs(found.probabilities - exact.probabilities).max() < 0.05

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 SLACK = 9.0  # nats by which a subset is better than a set that is left out
 _CANDIDATES = 64  # of one child: bits of a word
-_MOST_SCORED = 600_000  # sets; where they are more, fewer are extended:
+_MOST_SCORED = 200_000  # sets; where they are more, fewer are extended:
 _MARGINS = (30.0, 20.0, 14.0, 9.0, 6.0, 4.0)  # those that no subset beats by so many nats
 _LISTED = 20_000  # sets of one size, of one child
 
