@@ -10,7 +10,7 @@ import typer
 
 from mapdag.cli.app import app
 
-MARK = re.compile(r"^<!-- options of ([a-z ]+) -->$", re.MULTILINE)
+MARK = re.compile(r"^<!-- options of ([a-z -]+) -->$", re.MULTILINE)
 
 
 def with_options(text: str) -> str:

@@ -77,7 +77,7 @@ class _Listener(event.Listener):
 
     def _say(self) -> None:
         self._said = True
-        _write("compiling its kernels for this machine, once for each kind of use")
+        _write("compiling its kernels for this machine, once for each kind of use; mapdag warm-up does it beforehand")
 
 
 def _write(text: str) -> None:

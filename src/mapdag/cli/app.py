@@ -14,7 +14,18 @@ import typer
 from typer.core import TyperCommand
 
 import mapdag
-from mapdag.cli import cache, check, diagnosis, graph_posteriors, networks, predictions, searches, study, views
+from mapdag.cli import (
+    cache,
+    check,
+    compilation,
+    diagnosis,
+    graph_posteriors,
+    networks,
+    predictions,
+    searches,
+    study,
+    views,
+)
 from mapdag.cli.outputs import refuse_inputs
 from mapdag.errors import SHOWN_ITEMS, MapdagError, MapdagWarning, Message
 
@@ -98,9 +109,9 @@ def _root(
     del version
 
 
-for module in (check, searches, graph_posteriors, networks, predictions, views, diagnosis, cache):
+for module in (check, searches, graph_posteriors, networks, predictions, views, diagnosis, cache, compilation):
     for command in module.COMMANDS:
-        app.command(command.__name__, cls=Explained)(command)
+        app.command(command.__name__.replace("_", "-"), cls=Explained)(command)
 app.add_typer(study.app, name="study")
 
 
