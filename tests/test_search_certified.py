@@ -480,9 +480,9 @@ def test_time_that_the_default_search_has_used_up_is_not_all_of_it(monkeypatch):
     data = md.network("asia").sample(300, seed=1)
     given = []
 
-    def search(objective, cache, options):
+    def search(objective, cache, options, **special):
         given.append(options.time_limit)
-        return replace(search_orders(objective, cache, options), stopped="time_limit")
+        return replace(search_orders(objective, cache, options, **special), stopped="time_limit")
 
     monkeypatch.setattr(proof, "search_orders", search)
     result = md.learn(data, search="certified", time_limit=1000)
