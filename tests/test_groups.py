@@ -243,6 +243,18 @@ def test_rows_that_are_alike_in_some_columns_count_as_one_observation():
         assert md.learn(table, "U+qNML", search="hc").data.weights is None
 
 
+def test_rows_of_different_experiments_are_not_copies_of_each_other():
+    rows, one = np.tile(np.arange(CHILD.n_rows), 2), CHILD.names[1]
+    was_set = [None] * CHILD.n_rows + [one] * CHILD.n_rows
+    once = md.read(CHILD.take(rows), interventions=was_set)
+    assert find_repeats(once) is None
+    twice = once.take(np.tile(np.arange(once.n_rows), 2))
+    with pytest.warns(MapdagWarning, match="were counted as one observation"):
+        found = md.learn(twice, search="hc")
+    assert found.data.n_rows == once.aggregated().n_rows
+    assert found.data.interventions.counts().tolist() == once.aggregated().interventions.counts().tolist()
+
+
 @pytest.mark.parametrize("name", ["asia", "alarm", "win95pts", "sachs"])
 def test_independent_rows_are_not_taken_for_repeated_ones(name):
     for size in (100, 1000):

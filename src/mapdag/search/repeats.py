@@ -121,7 +121,7 @@ def find_repeats(data: Dataset, threads: int | None = None) -> Repeats | None:
     arranged, _ = plan.arrange(data)
     simple = plan.run(arranged, [parse(_SIMPLE)], checked=True)[0]
     drawn = fit(simple.dag, arranged, alpha=1).sample(data.n_rows, seed=0)
-    expected, nearest = _neighbours(drawn.codes), _neighbours(arranged.codes)
+    expected, nearest = _neighbours(drawn), _neighbours(arranged)
     if expected.mean < _LEAST_DIFFERENCE or nearest.mean > MAX_RATIO * expected.mean:
         return None
     found = Repeats(data.n_rows, _count_distinct(data), nearest.mean, expected.mean)
@@ -156,7 +156,7 @@ def _counted(data: Dataset, repeats: Repeats) -> Dataset:
     if not repeats.columns:
         return data
     alike = data.select(repeats.columns)
-    _, first, group = np.unique(row_keys(alike.codes, alike.cards), return_index=True, return_inverse=True)
+    _, first, group = np.unique(_keys(alike), return_index=True, return_inverse=True)
     if repeats.observations == repeats.distinct:
         return data.take(np.sort(first))
     groups = group.reshape(-1).astype(np.int64)
@@ -171,14 +171,18 @@ class _Neighbours(NamedTuple):
     differing: NDArray[np.float64]  # share of them that do in each column
 
 
-def _neighbours(codes: NDArray[Any]) -> _Neighbours:
-    """Compare some rows with all others; which they are does not depend on their order."""
-    n_rows = codes.shape[1]
+def _neighbours(data: Dataset) -> _Neighbours:
+    """Compare some rows with all others; which they are does not depend on their order.
+
+    What was set in rows counts as one more column in which they differ.
+    """
+    codes, n_rows = data.codes, data.n_rows
+    experiments = np.zeros(n_rows, dtype=np.uint16) if data.interventions is None else data.interventions.codes
     queries = min(max(_CELLS // codes.size, _LEAST_QUERIES), _QUERIES, n_rows)
     chosen = np.argsort(_hashes(codes), kind="stable")[np.linspace(0, n_rows - 1, queries).astype(np.intp)]
     least, found = np.empty(queries), np.empty((queries, len(codes)), dtype=np.bool_)
     for place, row in enumerate(chosen.tolist()):
-        total = np.zeros(n_rows, dtype=np.uint16)
+        total = (experiments != experiments[row]).astype(np.uint16)
         for column in codes:
             total += column != column[row]
         total[row] = len(codes) + 1
@@ -195,7 +199,15 @@ def _shared(here: NDArray[np.float64], expected: NDArray[np.float64]) -> NDArray
 
 
 def _count_distinct(data: Dataset) -> int:
-    return len(np.unique(row_keys(data.codes, data.cards)))
+    return len(np.unique(_keys(data)))
+
+
+def _keys(data: Dataset) -> NDArray[Any]:
+    """Return a key for each row; rows in which different variables were set are not alike."""
+    if data.interventions is None:
+        return row_keys(data.codes, data.cards)
+    codes = np.vstack([data.codes, data.interventions.codes])
+    return row_keys(codes, np.append(data.cards, len(data.interventions.targets)))
 
 
 def _hashes(codes: NDArray[Any]) -> NDArray[np.uint64]:
