@@ -267,7 +267,7 @@ def test_like_asks_for_the_same_columns_and_levels():
     assert read({"sex": ["m", "m"]}, like=network).column("sex").tolist() == [0, 0]
     with pytest.raises(DataError, match=r"like: no column 'flag'.*the columns are 'n', 'sex', 'flags'"):
         read({"n": [9], "sex": ["m"], "flags": [True]}, like=train)
-    with pytest.raises(DataError, match=r"""columns that it lacks, 'id': pass drop=\["id"\]"""):
+    with pytest.raises(DataError, match=r"""it lacks 'id': pass drop=\["id"\]"""):
         read({**ROWS, "id": [1, 2, 3, 4]}, like=train)
     with pytest.raises(DataError, match=r"'n' has the value '3' in 1 of 1 rows .*'1', '9', '10'"):
         read({"n": [3], "flag": [False], "sex": ["m"]}, like=train)

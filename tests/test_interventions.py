@@ -281,11 +281,16 @@ def test_what_makes_no_sense_is_refused(given, told):
 
 def test_names_that_are_no_column_are_named_with_the_way_out():
     table = {**TABLE, "set": ["", "a", "control", ""]}
-    with pytest.raises(DataError, match="'control' is no column") as refused:
+    with pytest.raises(DataError, match="'control' is not a column") as refused:
         md.read(table, interventions="set")
     assert 'missing_values={"set": ["control"]}' in str(refused.value)
     found = md.read(table, interventions="set", missing_values={"set": ["control"]})
     assert found.interventions.counts().tolist() == [3, 1]
+
+
+def test_the_arm_of_a_trial_is_no_column_of_targets_and_the_error_says_what_to_do():
+    with pytest.raises(DataError, match=r"'drug' is not a column.*randomised trial.*tiers with 'arm' alone"):
+        md.read({**TABLE, "arm": ["drug", "none", "drug", "none"]}, interventions="arm")
 
 
 def test_rows_that_are_left_out_take_what_was_set_with_them():
@@ -398,7 +403,7 @@ def test_an_experiment_settles_directions_and_the_result_says_so():
     found = md.learn(data, "MU+BDs")
     assert ("smoke", "bronc") in found.settled
     assert ("smoke", "bronc") in found.compelled
-    assert "reversible without them" in str(found)
+    assert "settle the direction of" in str(found)
     found.effect("smoke", "bronc")
     always = md.learn(truth.sample(500, seed=1, do={"smoke": None}), "MU+BDs")
     assert always.dag.parents("smoke") == ()
@@ -496,5 +501,5 @@ def test_the_command_line_and_reports_know_of_experiments(tmp_path):
     md.write_table(md.network("asia").sample(500, seed=1, do=[{}, {"smoke": None}]), path)
     told = CliRunner().invoke(app, ["learn", str(path), "--interventions", "interventions", "--report", str(page)])
     assert told.exit_code == 0, told.output
-    assert "reversible without them" in told.output
+    assert "settle the direction of" in told.output
     assert "Rows by experiment" in page.read_text(encoding="utf-8")

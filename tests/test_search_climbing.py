@@ -364,7 +364,7 @@ def test_every_option_is_declared_and_documented():
         ({"search": "hc", "restarts": -1}, ParameterError, "restarts must be"),
         ({"search": "tabu", "memory": 0}, ParameterError, "memory must be"),
         ({"max_parents": -1}, ParameterError, "max_parents must be a whole number"),
-        ({"required": [("smok", "lung")]}, GraphError, "speaks of 'smok', which is not a column; did you mean 'smoke'"),
+        ({"required": [("smok", "lung")]}, GraphError, "names 'smok', which is not a column; did you mean 'smoke'"),
         ({"forbidden": [("asia", "asia")]}, GraphError, "is a loop"),
         ({"tiers": [["asia"], ["asia"]]}, GraphError, "'asia' is in tiers 1 and 2"),
         ({"tiers": [["asi"]]}, GraphError, "tier 1 has 'asi', which is not a column; did you mean 'asia'"),

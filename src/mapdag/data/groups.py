@@ -167,12 +167,12 @@ def refuse_doubtful(weights: Weights, name: Any, columns: Sequence[Column]) -> N
     if why:
         total = f"{float(weights.sum()):,.6g} observations in {plural(len(weights), 'row')}"
         raise DataError(
-            f"weights may be numbers of observations or survey weights: {why}. As counts they stand for {total}; "
-            "those of a survey are scaled to the effective size of the sample: pass ",
+            f"weights can be counts of observations or survey weights: {why}. As counts they stand for {total}; "
+            "survey weights are scaled to the effective sample size. Pass ",
             Setting("weighting", "survey"),
             " for survey (sampling, probability) weights, or ",
             Setting("weighting", "counts"),
-            " if each row does stand for so many observations",
+            " if each row stands for that many observations",
         )
 
 

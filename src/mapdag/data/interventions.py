@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 
 #: Signs that may separate several names in one value, in the order in which they are tried.
 SEPARATORS = (";", ",", "|", "+", "&", " ")
+_RANDOMISED = (
+    "; if {0!r} itself was assigned in every row, as in a randomised trial, forbid arcs into it instead: "
+    "pass tiers with {0!r} alone in the first one and the others in the second"
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -178,6 +182,8 @@ def _from_column(
     column = source.pop(source.names.index(name), options)
     nothing = options.missing_texts(name)
     known = None if meant is None else {str(value): _names_in(what, names) for value, what in meant.items()}
+    is_named = any(label is not None and label.strip() in names for label in column.labels)
+    hint = "" if is_named else _RANDOMISED.format(name)
     targets: list[list[str]] = []
     used = np.bincount(column.index, minlength=column.n_positions) > 0
     for position, label in enumerate(column.labels):
@@ -193,12 +199,12 @@ def _from_column(
                 f"interventions: column {name!r} holds {label!r}, of which the mapping does not say what was set"
             )
         else:
-            targets.append(_split(text, names, name))
+            targets.append(_split(text, names, name, hint))
     return targets, column.index
 
 
-def _split(text: str, names: Sequence[str], column: str | None) -> list[str]:
-    """Return the variables that a value names."""
+def _split(text: str, names: Sequence[str], column: str | None, hint: str = "") -> list[str]:
+    """Return the variables that a value names; `hint` ends the message where a column holds another value."""
     known = set(names)
     if text in known:
         return [text]
@@ -210,11 +216,11 @@ def _split(text: str, names: Sequence[str], column: str | None) -> list[str]:
     parts = [part.strip() for part in text.split(first)] if first else [text]
     wrong = next(part for part in (*parts, text) if part not in known)
     where = f"interventions: {'' if column is None else f'column {column!r} holds '}{text!r}"
-    told = f"{where}, and {wrong!r} is no column of the table ({listed(names, 8)})"
+    told = f"{where}, and {wrong!r} is not a column of the table ({listed(names, 8)})"
     if column is None:
         raise DataError(told)
     way = Setting("missing_values", {column: [text]})
-    raise DataError(f"{told}; if that means that nothing was set: pass ", way)
+    raise DataError(f"{told}; if that means that nothing was set: pass ", way, hint)
 
 
 def _names_in(what: Any, names: Sequence[str]) -> list[str]:

@@ -213,7 +213,10 @@ def declared_in(levels: Any, like: Any, names: list[str]) -> dict[str, tuple[str
         raise unknown_names(lacking, names, "like")
     extra = [name for name in names if name not in known]
     if extra:
-        raise DataError(f"like: the table has columns that it lacks, {listed(extra)}: pass ", Setting("drop", extra))
+        told = (
+            f"like: the network (or data set) does not have all columns of the table; it lacks {listed(extra)}: pass "
+        )
+        raise DataError(told, Setting("drop", extra))
     return declared_levels(known, names)
 
 

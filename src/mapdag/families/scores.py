@@ -16,7 +16,7 @@ from mapdag.counts.device.engine import DeviceEngine
 from mapdag.counts.device.plan import families_of
 from mapdag.counts.table import join_batches
 from mapdag.data.gaps import refuse_gaps
-from mapdag.errors import DataError, Function, ParameterError, Setting
+from mapdag.errors import DataError, ParameterError, Setting
 from mapdag.tasks import pool
 
 if TYPE_CHECKING:
@@ -38,11 +38,12 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 _PNAL = "; use PNAL, which takes the rows that are complete in a family, or, to learn under any objective, "
+_EM = "structural EM (mapdag.structural_em, or mapdag learn --em)"
 WORTH_A_THREAD = 400_000.0  # nanoseconds of counting that outweigh the hand-over to a thread
 _FEW = 64  # requests that compiled code posts at most at a time: what a move asks for, and more
 
 
-def check_gaps(data: Dataset, likelihood: Likelihood, way: Setting) -> None:
+def check_gaps(data: Dataset, likelihood: Likelihood, way: Setting | str = _EM) -> None:
     """Refuse data with gaps for a likelihood that needs complete rows; `way` leads to structural EM."""
     if not likelihood.takes_gaps:
         refuse_gaps(data, str(likelihood), _PNAL, way)
@@ -97,7 +98,7 @@ class FamilyScores:
         for likelihood in likelihoods:
             if likelihood.whole_counts and data.weights is not None and data.weights.dtype.kind == "f":
                 raise DataError(f"{likelihood} is defined for whole counts, but the weights of the rows are fractions")
-            check_gaps(data, likelihood, Function("em", "structural_em"))
+            check_gaps(data, likelihood)
         self.likelihoods = likelihoods
         who = data.engine if engine is None else engine
         self.engine: Engine = (

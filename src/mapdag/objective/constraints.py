@@ -221,7 +221,7 @@ def place_of(arc: tuple[str, str], index: Mapping[str, int], what: str = "") -> 
     for name in arc:
         if name not in index:
             hint = did_you_mean(near(name, index))
-            raise GraphError(f"{told} speaks of {name!r}, which is not a column{hint}")
+            raise GraphError(f"{told} names {name!r}, which is not a column{hint}")
     if arc[0] == arc[1]:
         raise GraphError(f"{told} is a loop")
     return index[arc[0]], index[arc[1]]

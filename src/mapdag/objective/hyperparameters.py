@@ -18,7 +18,6 @@ import numpy as np
 
 from mapdag.contracts import AUTO, Objective
 from mapdag.counts import Request
-from mapdag.errors import Function
 from mapdag.families import FamilyScores, check_gaps
 
 if TYPE_CHECKING:
@@ -134,7 +133,7 @@ def find_hyperparameters(
     engine, threads
         As in `mapdag.families.FamilyScores`; the values do not depend on them.
     """
-    check_gaps(data, objective.likelihood, Function("em", "structural_em"))
+    check_gaps(data, objective.likelihood)
     index = {name: i for i, name in enumerate(data.names)}
     requests = [Request(index[node], tuple(sorted(index[p] for p in dag.parents(node)))) for node in dag.nodes]
     prior, log_hyperprior = objective.prior.most_probable(dag.n_arcs, len(dag.nodes))

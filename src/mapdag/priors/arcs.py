@@ -40,7 +40,7 @@ def find_arc(key: ArcKey, index: Mapping[str, int]) -> tuple[int, int]:
     for name in names:
         if name not in index:
             hint = did_you_mean(near(name, index))
-            raise GraphError(f"the prior speaks of {name!r}, which is not a node{hint}")
+            raise GraphError(f"the prior names {name!r}, which is not a node{hint}")
     raise GraphError(f"the prior's {key!r} is not an arc: write 'A->B'")
 
 

@@ -14,7 +14,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from mapdag.errors import Function
 from mapdag.families import check_gaps
 from mapdag.notices import warn
 from mapdag.objective import find_hyperparameters, usual_values
@@ -62,7 +61,7 @@ def search_jointly(
     special : mapping
         Options of that search.
     """
-    check_gaps(data, objective.likelihood, Function("em", "structural_em"))
+    check_gaps(data, objective.likelihood)
     if search is search_exactly:  # what is too large for it is refused before the other searches begin
         usual = usual_values(objective, data.n_columns)
         Lattice(options.make_cache(data, [usual]), usual, options)

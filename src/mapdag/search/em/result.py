@@ -71,7 +71,7 @@ class EMResult(Result):
         return self.incomplete
 
     def __str__(self) -> str:
-        told = f"structural EM: {plural(len(self.steps), 'step')} from {self.incomplete.gaps!r}"
+        told = f"structural EM: {plural(len(self.steps), 'step')}; {self.incomplete.gaps!r}"
         drawn = getattr(self.data, "drawn", 0)
         how = f"; {plural(drawn, 'gap')} by draws" if drawn else ""
         return f"{super().__str__()}\n{told}{how}"

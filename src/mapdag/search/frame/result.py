@@ -446,14 +446,12 @@ class Result(Drawable, Tabular):
         """Say what experiments have told, and what they cannot tell."""
         if not self.targets:
             return []
-        were = "arc was" if len(self.settled) == 1 else "arcs were"
-        told = [
-            f"experiments: {plural(len(self.targets), 'target')}; {len(self.settled):,} {were} reversible without them"
-        ]
+        variables = plural(len(set().union(*self.targets)), "variable")
+        told = [f"experiments on {variables} settle the direction of {plural(len(self.settled), 'arc')}"]
         names = always_set(self.data.interventions)
         if names:
-            rows = "nothing can be learned about its parents" if len(names) == 1 else "nothing about their parents"
-            told.append(f"set in every row: {named(names, _NAMED)}; {rows}")
+            whose = "its" if len(names) == 1 else "their"
+            told.append(f"set in every row: {named(names, _NAMED)}; nothing can be learned about {whose} parents")
         return told
 
     def _ending(self) -> str:
