@@ -207,6 +207,22 @@ def test_reports_and_fits_are_about_the_completed_rows(asia, tmp_path):
     assert "structural EM" in str(found)
 
 
+def test_adjusted_effects_are_of_what_is_known_whatever_the_graph_fills_in(asia):
+    found = md.structural_em(asia[2], "BDeu(1)")
+    known = md.adjusted_effect(asia[2], "smoke", "bronc", "lung")
+    assert found.adjusted("smoke", "bronc", "lung").mean.tolist() == known.mean.tolist()
+    assert known.rows < found.data.total
+
+
+def test_effects_of_columns_that_are_never_known_together_are_no_crash():
+    apart = {"a": ["x", "y", None, None] * 20, "b": [None, None, "u", "v"] * 20, "c": ["p", "q", "q", "p", "p"] * 16}
+    data = md.read(apart, missing="keep")
+    with pytest.raises(DataError, match="no row has values in all of 'a', 'b'"):
+        md.adjusted_effect(data, "a", "b")
+    with pytest.warns(md.errors.MapdagWarning, match="no directed path"):
+        md.structural_em(data, "BDeu(1)").effect("a", "b")
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -17,7 +17,7 @@ from mapdag.data import ReadingOptions, as_dataset
 from mapdag.data.interventions import refuse_interventions
 from mapdag.data.problems import listed, unknown_names
 from mapdag.data.source import names_in
-from mapdag.errors import ParameterError
+from mapdag.errors import DataError, ParameterError
 from mapdag.public import public
 from mapdag.tables import Column, Table, Tabular
 
@@ -186,6 +186,8 @@ def adjusted_effect(
     index = {name: i for i, name in enumerate(table.names)}
     parents = sorted(index[name] for name in (cause, *adjusted))
     counts = engine_of(table).table(index[effect], parents)
+    if not counts.q_obs:
+        raise DataError(f"an adjusted effect: no row has values in all of {listed([cause, effect, *adjusted])}")
     levels = {name: table.levels[name] for name in (cause, effect)}
     strata = _by_stratum(counts, parents.index(index[cause]), len(levels[cause]))
     drawn = _draw(strata, float(prior), draws, np.random.default_rng(seed))

@@ -14,6 +14,7 @@ import numpy as np
 from mapdag.data import as_dataset
 from mapdag.data.groups import rows_of
 from mapdag.data.interventions import always_set
+from mapdag.errors import DataError
 from mapdag.graphs import NextExperiments, meek_closure, next_experiments
 from mapdag.graphs.dag import check_dag
 from mapdag.graphs.drawable import Drawable
@@ -320,7 +321,10 @@ class Result(Drawable, Tabular):
         sure = "mapdag.bootstrap and mapdag.arc_posteriors tell how sure the graph is"
         if self.targets:  # shares of rows in which variables were set are no probabilities
             return told + sure
-        rates = self.adjusted(cause, effect)
+        try:
+            rates = self.adjusted(cause, effect)
+        except DataError:  # no row has values in both
+            return told + sure
         outcome = int(np.argmax(np.ptp(rates.mean, axis=0)))
         figures = zip(rates.levels[cause], rates.mean, rates.lower, rates.upper, strict=True)
         shares = [
@@ -335,7 +339,8 @@ class Result(Drawable, Tabular):
     def adjusted(self, cause: str, effect: str, given: str | Iterable[str] = (), **options: Any) -> AdjustedEffect:
         """Return the effect of an intervention, adjusted for columns of one's own choice, with credible intervals.
 
-        From the data alone: the graph has no part in it. `mapdag.adjusted_effect` has the other options.
+        From the data alone: the graph has no part in it, nor have values that structural EM filled in: rows that lack
+        one of the columns do not count. `mapdag.adjusted_effect` has the other options.
 
         Parameters
         ----------
@@ -354,7 +359,7 @@ class Result(Drawable, Tabular):
         """
         from mapdag.networks import adjusted_effect
 
-        return adjusted_effect(self.data, cause, effect, given, **options)
+        return adjusted_effect(self.observed, cause, effect, given, **options)
 
     def next_experiments(self) -> NextExperiments:
         """Tell which variable to set next: how many of the open directions that would settle, on average.
