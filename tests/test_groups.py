@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import mapdag as md
-from mapdag.data.groups import effective, renumbered
+from mapdag.data.groups import effective, renumbered, rows_of
 from mapdag.errors import DataError, MapdagWarning, ParameterError
 from mapdag.resamples import resample
 from mapdag.search.repeats import find_repeats
@@ -202,6 +202,12 @@ def test_options_that_were_given_become_part_of_the_line():
 def distinct(data):
     """Return the rows that come first among those that are alike."""
     return data.take(np.sort(np.unique(data.codes, axis=1, return_index=True)[1]))
+
+
+def test_what_parts_of_groups_count_as_is_said(grouped):
+    part = grouped.take(np.arange(0, grouped.n_rows, 10))
+    assert f"{part.n_groups} groups, which count as {part.total:,.1f} observations" in rows_of(part)
+    assert "one observation each" in rows_of(grouped)
 
 
 # Rows that repeat, without groups -----------------------------------------------------------------------------------

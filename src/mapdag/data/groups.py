@@ -185,9 +185,11 @@ def rows_of(data: Dataset) -> str:
     """
     rows = plural(data.n_rows, "row")
     grouped = "" if data.groups is None else f" in {plural(data.n_groups, 'group')}"
+    size = f"{data.total:,.1f}".removesuffix(".0")
     if data.weighting == "survey":
-        size = f"{data.total:,.1f}".removesuffix(".0")
         return f"{rows}{grouped} with survey weights, which count as {size} observations (Kish's effective sample size)"
+    if grouped and not math.isclose(data.total, data.n_groups, rel_tol=1e-6):  # some rows of a group were taken
+        return f"{rows}{grouped}, which count as {size} observations"
     if grouped:
         return f"{rows}{grouped}, which count as one observation each"
     return rows
