@@ -370,6 +370,8 @@ def test_broken_input_is_one_clear_sentence_and_exit_code_2(run, tmp_path, monke
         ),
         ({"t.json": '[["asia", 3]]'}, ["--tiers", "t.json"], "list of lists of names"),
         ({"t.json": "[["}, ["--tiers", "t.json"], "t.json, line 1"),
+        ({}, ["--tiers", "smoke"], "tiers are read from a file"),
+        ({}, ["--require", "smoke-lung"], "neither an arc, written 'A->B', nor a file"),
         ({"n.bif": "network x {\n}\nvariable a {\n  type discr"}, ["--like", "n.bif"], "n.bif, line 4"),
         (
             {"n.bif": "network x {}\nvariable a { type discrete[2] { u, v }; }\nprobability(a) { table 0.3, 0.3; }\n"},

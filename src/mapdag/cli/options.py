@@ -431,6 +431,8 @@ def _is_name(source: str) -> bool:
 def load_arcs(given: str) -> list[tuple[str, str]]:
     """Take arcs as they are written, such as "A->B" or "A->B->C", or read a file of them."""
     names = [name.strip() for name in given.split("->")]
+    if len(names) < 2 and _is_name(given):
+        raise MapdagError(f"{given!r:.80} is neither an arc, written 'A->B', nor a file of arcs")
     if len(names) < 2 or Path(given).exists():
         return md.read_arcs(given)
     if not all(names):
@@ -442,6 +444,8 @@ def load_tiers(path: str | None) -> list[list[str]]:
     """Read tiers: a JSON list of lists, or one tier per line with names separated by commas."""
     if path is None:
         return []
+    if _is_name(path):
+        raise MapdagError(f"tiers are read from a file (one tier per line: A,B,C), and there is no file {path!r:.80}")
     text = _text(path)
     if text.lstrip().startswith("["):
         try:

@@ -149,7 +149,7 @@ def needed_columns(
     except DataError as error:
         if network is None or not error.remedy:  # `fit` takes options of `read`; or there is none that would help
             raise
-        told = "\n(options of mapdag.read: pass what read(table, like=network, ...) returns with them)"
+        told = "\n(in Python these are options of mapdag.read: pass the result of read(table, like=network, ...))"
         raise DataError(*error.parts, told) from error
 
 

@@ -77,8 +77,8 @@ def evaluate(network: BayesianNetwork, data: Any, target: str, *, unseen: Unseen
     weights = data.weights if isinstance(data, Dataset) else None
     if is_estimated_from(network, data):
         warn(
-            "the network was estimated from these very rows: it predicts them better than it will predict new ones; "
-            "mapdag.cross_validate tells how good it is there"
+            "the network was estimated from these very rows: it predicts them better than it will predict new rows; "
+            "mapdag.cross_validate (mapdag cv --target) estimates how well it predicts new rows"
         )
     probabilities = network.predict_proba(data, target, unseen=unseen)
     return Metrics(network.levels[target], actual, probabilities, _checked_weights(weights, found.n_rows))
