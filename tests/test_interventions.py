@@ -301,6 +301,13 @@ def test_rows_that_are_left_out_take_what_was_set_with_them():
     assert md.read(table, interventions="set", drop=["b", "n"]).interventions.targets == ((), ("a",))
 
 
+def test_two_names_are_not_written_as_the_name_of_a_third_column(tmp_path):
+    table = {"a": [0, 1, 0, 1], "b": [0, 0, 1, 1], "a;b": [0, 1, 1, 1]}
+    data = md.read(table, interventions=[["a", "b"], None, "a", None])
+    md.write_table(data, tmp_path / "table.csv")
+    assert md.read(tmp_path / "table.csv", interventions="interventions").interventions == data.interventions
+
+
 def test_a_table_goes_out_and_in_again(tmp_path):
     md.write_table(MEANT, tmp_path / "table.csv")
     assert md.read(tmp_path / "table.csv", interventions="interventions") == MEANT

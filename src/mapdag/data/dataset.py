@@ -572,7 +572,7 @@ class Dataset(Tabular):
             for name, codes in zip(self.names, self.codes, strict=True)
         ]
         if self.interventions is not None:
-            labels, name = self.interventions.labels(), free_name("interventions", [*self.levels, weights])
+            labels, name = self.interventions.labels(self.names), free_name("interventions", [*self.levels, weights])
             columns.append(Column(name, self.interventions.codes[shown], levels=labels))
         if self.weights is not None:
             columns.append(Column(self._weights_name(weights), self.weights[shown], "g", right=True))

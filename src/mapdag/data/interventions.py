@@ -89,13 +89,19 @@ class Interventions(Tabular):
         found = np.bincount(self.codes, weights=weights, minlength=len(self.targets))
         return found if weights is not None and weights.dtype.kind == "f" else found.astype(np.int64)
 
-    def labels(self) -> tuple[str, ...]:
-        """Return a text for each target that `read` understands: names, separated by a sign that none of them has."""
-        names = self.names
-        sign = next((each for each in SEPARATORS if not any(each in name for name in names)), None)
-        if sign is None and any(len(each) > 1 for each in self.targets):
-            raise DataError(f"no sign separates the names {listed(names)}: each of {' '.join(SEPARATORS)} is in one")
-        return tuple((sign or "").join(each) for each in self.targets)
+    def labels(self, columns: Iterable[str] = ()) -> tuple[str, ...]:
+        """Return a text for each target that `read` understands: names, separated by a sign that none of them has.
+
+        Nor do other columns of the table, if there is such a sign: "a;b" may be one.
+        """
+        free = [each for each in SEPARATORS if not any(each in name for name in self.names)]
+        if not free and any(len(each) > 1 for each in self.targets):
+            raise DataError(
+                f"no sign separates the names {listed(self.names)}: each of {' '.join(SEPARATORS)} is in one"
+            )
+        others = list(columns)
+        sign = next((each for each in free if not any(each in name for name in others)), free[0] if free else "")
+        return tuple(sign.join(each) for each in self.targets)
 
     def take(self, rows: Any, names: Sequence[str]) -> Interventions | None:
         """Return those of some rows, in a table with these columns."""
