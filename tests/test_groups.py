@@ -123,7 +123,7 @@ def test_counts_of_aggregated_tables_are_taken_as_counts():
 
 def test_what_is_wrong_with_groups_and_kinds_of_weights_is_said():
     table = {"a": ["x", "y"], "b": ["u", "v"]}
-    with pytest.raises(ParameterError, match=r'weighting must be "counts" or "survey", got \'kish\''):
+    with pytest.raises(ParameterError, match=r'weighting must be "counts", "survey" or "distinct", got \'kish\''):
         md.read(table, weights=[1, 2], weighting="kish")
     with pytest.raises(ParameterError, match="says what weights= are, which must be given, too"):
         md.read(table, weighting="survey")
@@ -213,21 +213,33 @@ def test_what_parts_of_groups_count_as_is_said(grouped):
 # Rows that repeat, without groups -----------------------------------------------------------------------------------
 
 
-def test_rows_that_repeat_count_once_and_result_and_report_say_so(tmp_path):
-    with pytest.warns(MapdagWarning, match="rows repeat each other: .* were counted as one observation"):
+def test_result_and_report_say_that_rows_repeat(tmp_path):
+    with pytest.warns(MapdagWarning, match='rows repeat each other: .* Pass groups="COLUMN" .* weighting="distinct"'):
         found = md.learn(REPEATED, search="hc")
-    one = md.learn(distinct(REPEATED), search="hc")
-    assert (found.dag, found.score) == (one.dag, one.score)
+    assert found.score == md.score(found.dag, REPEATED)
     assert found.repeats.rows == REPEATED.n_rows
     assert str(found).startswith("rows repeat each other")
     found.report(tmp_path / "page.html")
     assert "rows repeat each other" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
+def test_rows_that_repeat_count_once_if_asked():
+    found = md.learn(md.read(REPEATED, weighting="distinct"), search="hc")
+    one = md.learn(distinct(REPEATED), search="hc")
+    assert (found.dag, found.score, found.repeats) == (one.dag, one.score, None)
+    with pytest.raises(ParameterError, match='weighting="distinct" is for rows without weights= and groups='):
+        md.read(REPEATED, weighting="distinct", groups=WHO)
+
+
+def test_distinct_rows_with_missing_values_and_of_few_columns_count_once():
+    table = {"a": ["x", "x", None, None, "y"], "b": ["u", "u", "v", "v", None]}
+    assert md.read(table, weighting="distinct", missing="keep").n_rows == 3
+
+
 def test_repeated_noise_gets_no_arcs():
     noise = md.data.Dataset.from_codes(RNG.integers(0, 3, (100, 20)))
-    with pytest.warns(MapdagWarning, match="rows repeat each other"):
-        assert md.learn(noise.take(np.repeat(np.arange(100), TIMES[:100]))).dag.n_arcs == 0
+    repeated = md.read(noise.take(np.repeat(np.arange(100), TIMES[:100])), weighting="distinct")
+    assert md.learn(repeated).dag.n_arcs == 0
 
 
 def test_whoever_says_that_each_row_counts_is_believed():
@@ -240,13 +252,12 @@ def test_rows_that_are_alike_in_some_columns_count_as_one_observation():
     other = RNG.integers(0, 4, (REPEATED.n_rows, 3))
     columns = {**{name: REPEATED.column(name) for name in REPEATED.names}, **dict(zip("abc", other.T, strict=True))}
     table = {name: values.astype(str) for name, values in columns.items()}
-    with pytest.warns(MapdagWarning, match="alike in .* were counted as one observation"):
+    with pytest.warns(MapdagWarning, match="to count those that are alike in "):
         found = md.learn(table, search="hc")
     assert set(found.repeats.columns) <= set(REPEATED.names)
-    assert CHILD.n_rows / 2 < found.data.total <= CHILD.n_rows
-    assert found.data.n_rows == REPEATED.n_rows
-    with pytest.warns(MapdagWarning, match="each was counted as one"):
-        assert md.learn(table, "U+qNML", search="hc").data.weights is None
+    once = md.read(table, weighting="distinct")
+    assert CHILD.n_rows / 2 < once.total <= CHILD.n_rows
+    assert once.n_rows == REPEATED.n_rows
 
 
 def test_rows_of_different_experiments_are_not_copies_of_each_other():
@@ -255,10 +266,9 @@ def test_rows_of_different_experiments_are_not_copies_of_each_other():
     once = md.read(CHILD.take(rows), interventions=was_set)
     assert find_repeats(once) is None
     twice = once.take(np.tile(np.arange(once.n_rows), 2))
-    with pytest.warns(MapdagWarning, match="were counted as one observation"):
-        found = md.learn(twice, search="hc")
-    assert found.data.n_rows == once.aggregated().n_rows
-    assert found.data.interventions.counts().tolist() == once.aggregated().interventions.counts().tolist()
+    found = md.read(twice, weighting="distinct")
+    assert found.n_rows == once.aggregated().n_rows
+    assert found.interventions.counts().tolist() == once.aggregated().interventions.counts().tolist()
 
 
 @pytest.mark.parametrize("name", ["asia", "alarm", "win95pts", "sachs"])
@@ -274,13 +284,11 @@ def test_what_is_said_of_repeats_depends_on_no_order_of_rows_or_columns():
     assert set(found.columns) == set(REPEATED.names)
 
 
-def test_resamples_and_folds_see_repeated_rows_once():
+def test_resamples_and_folds_tell_repeated_rows():
     with pytest.warns(MapdagWarning, match="rows repeat each other"):
-        strengths = md.bootstrap(REPEATED, R=5, search="hc")
-    assert strengths.halves.tolist() == md.bootstrap(distinct(REPEATED), R=5, search="hc").halves.tolist()
+        md.bootstrap(REPEATED, R=5, search="hc")
     with pytest.warns(MapdagWarning, match="rows repeat each other"):
-        found = md.cross_validate(REPEATED, "BIC", folds=3, search="hc")
-    assert found.rows.sum() == distinct(REPEATED).n_rows
+        md.cross_validate(REPEATED, "BIC", folds=3, search="hc")
 
 
 def test_structural_em_counts_groups_and_says_so():

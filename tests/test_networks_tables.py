@@ -111,7 +111,7 @@ def test_a_node_with_a_single_level_can_be_read():
     assert net.log_likelihood({"a": ["x"], "b": ["u"]}) == pytest.approx(np.log(0.25))
     for other in ("y", "not x"):
         with pytest.raises(DataError, match=f"'a'.*'{other}'"):
-            net.predict({"a": ["x", other]}, "b")
+            net.predict({"a": ["x", other]}, "b", unseen="error")
 
 
 def test_other_columns_are_ignored_whatever_they_hold():
@@ -163,7 +163,7 @@ def test_an_unknown_node_is_named_before_the_table_is_read(tmp_path):
 def test_levels_that_the_network_does_not_know_are_named_with_the_way_out():
     table = {"smoke": ["yes", "sometimes"], "tub": ["no", "no"], "either": ["no", "no"]}
     with pytest.raises(DataError, match=r"'smoke' has the value 'sometimes' in 1 of 2 rows \(row 2\)") as caught:
-        ASIA.predict(table, "lung")
+        ASIA.predict(table, "lung", unseen="error")
     # The levels of the network are what they are: another network is to be learned.
     assert 'read that table, and learn, with levels={"smoke": ["yes", "no", "sometimes"]}' in str(caught.value)
     assert "missing_values" not in str(caught.value)

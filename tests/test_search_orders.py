@@ -343,7 +343,7 @@ def hard_table(seed):
     n_nodes, n_rows, kind = 12 + seed % 4, int(rng.choice([50, 100, 300, 1000])), seed // 4 % 4
     if kind == 3:
         half = rng.integers(0, 2, (n_rows // 4, n_nodes))
-        return md.read(np.concatenate([half, 1 - half, half, 1 - half]))
+        return md.read(np.concatenate([half, 1 - half, half, 1 - half]), weighting="counts")
     cards = rng.integers(2, 5, n_nodes)
     codes = rng.integers(0, cards, (n_rows, n_nodes))
     for column in range(3, n_nodes):
@@ -351,7 +351,8 @@ def hard_table(seed):
             parents = rng.choice(column, 2 + kind % 2, replace=False)
             noisy = rng.random(n_rows) < (0.0 if kind == 2 else rng.choice([0.05, 0.2]))
             codes[:, column] = np.where(noisy, codes[:, column], codes[:, parents].sum(axis=1) % cards[column])
-    return md.Dataset.from_codes(codes, names=[f"X{i}" for i in range(n_nodes)], levels=cards.tolist())
+    data = md.Dataset.from_codes(codes, names=[f"X{i}" for i in range(n_nodes)], levels=cards.tolist())
+    return md.read(data, weighting="counts")
 
 
 HARD_GOALS = "Support(3)+MU(c=1)+BDs(1)", "MU(c=1)+BDs(1)", "BIC", "BDeu(10)", "K2", "qNML", "fNML"

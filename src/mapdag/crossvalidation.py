@@ -24,7 +24,7 @@ from mapdag.public import public
 from mapdag.search import Plan, SearchOptions
 from mapdag.search.em.search import em_plan, learn_by_em, learned_once
 from mapdag.search.frame.memory import tables_that_fit
-from mapdag.search.repeats import without_repeats
+from mapdag.search.repeats import tell_repeats
 from mapdag.tables import Column, Table, Tabular
 from mapdag.tasks import run_tasks
 from mapdag.wording import brief
@@ -309,7 +309,7 @@ def _job(
     prepared = prepare(data, **reading) if chosen_anew else None
     table = as_dataset(data, **reading) if prepared is None else prepared.dataset()
     if prepared is None:
-        table, _ = without_repeats(table, learning.goals)
+        tell_repeats(table)
     if target is not None:
         refuse_interventions(table, "a cross-validation of predictions")
         table.index(target)  # an unknown name is refused before the work begins

@@ -21,7 +21,7 @@ from mapdag.public import public
 from mapdag.search import Plan, SearchOptions
 from mapdag.search.em.search import em_plan, learn_by_em, learned_once
 from mapdag.search.frame.memory import tables_that_fit
-from mapdag.search.repeats import without_repeats
+from mapdag.search.repeats import tell_repeats
 from mapdag.tables import SHOWN, Column, Table, Tabular
 from mapdag.tasks import run_tasks
 from mapdag.wording import brief, plural
@@ -218,7 +218,7 @@ def bootstrap(
         plan.check(table.names, [goal])
         if not em:
             check_gaps(table, goal.likelihood, Setting("em", True))
-        table, _ = without_repeats(table, [goal], threads)
+        tell_repeats(table, threads)
         if not relearn:
             goal = learned_once(plan, table, goal, em=em)
         job = _Resamples(table, goal, plan, plan.options.seed, em)

@@ -53,7 +53,12 @@ DEFAULT_SCORES = [DEFAULT_SCORE]
 Levels: TypeAlias = Annotated[str | None, option("--levels", "FILE", "Declared levels: JSON, name -> list of levels.")]
 Weights: TypeAlias = Annotated[str | None, option("--weights", "COLUMN", "Column that counts or weighs the rows.")]
 Weighting: TypeAlias = Annotated[
-    str | None, option("--weighting", "KIND", "What the weights are: counts (of observations), or survey (scaled).")
+    str | None,
+    option(
+        "--weighting",
+        "KIND",
+        "What the weights are: counts (of observations) or survey (scaled); distinct counts rows that repeat once.",
+    ),
 ]
 Groups: TypeAlias = Annotated[
     str | None,

@@ -40,8 +40,10 @@ _TYPICAL = 0.1  # of the mean: counts of rare combinations are mostly smaller, s
 
 def known_weighting(weighting: Weighting | None, weights: Weights | None) -> Weighting | None:
     """Return a kind of weights, checked. Without weights, "counts" says that each row is one observation."""
+    if isinstance(weighting, str) and weighting == "distinct":
+        raise ParameterError('weighting="distinct" needs the whole table in memory: read it first (mapdag.read)')
     if weighting is not None and not (isinstance(weighting, str) and weighting in ("counts", "survey")):
-        raise ParameterError(f'weighting must be "counts" or "survey", got {brief(weighting)}')
+        raise ParameterError(f'weighting must be "counts", "survey" or "distinct", got {brief(weighting)}')
     if weighting == "survey" and weights is None:
         raise ParameterError('weighting="survey" says what weights= are, which must be given, too')
     return weighting

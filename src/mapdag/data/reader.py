@@ -69,11 +69,12 @@ def read(
     weights : str or array, optional
         How many observations each row stands for: a column (which then is no variable) or an array; less than 2**53 in
         all. Rows of weight 0 are left out before anything else, as if they were not in the table.
-    weighting : {"counts", "survey"}, optional
+    weighting : {"counts", "survey", "distinct"}, optional
         What the weights are: numbers of observations, as in an aggregated table, or the weights of a survey (sampling,
         probability weights), which are scaled so that their sum is Kish's effective sample size. Must be said where
         they average far above one and the table does not look aggregated (`docs/howto/clusters.md`). Without weights,
-        "counts" says that each row is one observation, however often rows repeat.
+        "counts" says that each row is one observation, however often rows repeat; "distinct" that rows that repeat each
+        other are one: rows that are alike, or alike in the columns that repeated rows share.
     groups : str or array, optional
         Which rows belong together, since they repeat or share a person, a household, a site: a column (which then is no
         variable) or an array. Each group counts as one observation, its rows sharing that. (`docs/howto/clusters.md`)
@@ -161,7 +162,16 @@ def read(
     if is_a(source, "dask", "DataFrame"):
         found: Dataset = import_module("mapdag.distributed").read_dask(source, options)
         return found
-    return prepare(source, separator=separator, encoding=encoding, **options).dataset()
+    distinct = isinstance(weighting, str) and weighting == "distinct"
+    if distinct:
+        if weights is not None or groups is not None:
+            raise ParameterError(
+                'weighting="distinct" is for rows without weights= and groups=, which say what rows count as'
+            )
+        options["weighting"] = None
+    table = prepare(source, separator=separator, encoding=encoding, **options).dataset()
+    once: Dataset = import_module("mapdag.search.repeats").count_once(table) if distinct else table
+    return once
 
 
 def as_dataset(data: Any, **options: Unpack[ReadingOptions]) -> Dataset:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Weights: TypeAlias = "NDArray[np.int64] | NDArray[np.float64]"
 
 #: What weights may be: numbers of observations, or what the plan of a survey makes of its rows.
-Weighting: TypeAlias = Literal["counts", "survey"]
+Weighting: TypeAlias = Literal["counts", "survey", "distinct"]
 
 #: Which rows belong together: the number of the group of each.
 Groups: TypeAlias = "NDArray[np.int64]"

@@ -72,7 +72,7 @@ def pool_estimates(
     >>> import mapdag as md
     >>> found = md.pool_estimates([0.42, 0.38, 0.45, 0.40], [0.0016, 0.0015, 0.0016, 0.0017])
     >>> round(found.estimate, 4), round(found.standard_error, 4), round(found.missing_information, 2)
-    (0.4125, 0.0522, 0.41)
+    (0.4125, 0.0521, 0.41)
     """
     values, within = _numbers("estimates", estimates), _numbers("variances", variances)
     if len(values) < 2 or len(values) != len(within):

@@ -25,7 +25,7 @@ from mapdag.search.exact.search import search_exactly
 from mapdag.search.frame.options import Options
 from mapdag.search.joint import search_jointly
 from mapdag.search.orders.search import search_orders
-from mapdag.search.repeats import calls_for_a_look, without_repeats
+from mapdag.search.repeats import calls_for_a_look, tell_repeats
 from mapdag.wording import brief
 
 if TYPE_CHECKING:
@@ -308,20 +308,9 @@ def learn(
     else:
         found = plan.run(table, goals)
     if all(each.stopped != "interrupted" for each in found) and calls_for_a_look(table, [each.dag for each in found]):
-        found = _without_repeats(found, table, goals, plan)
+        repeats = tell_repeats(table, plan.options.threads)
+        found = tuple(replace(each, repeats=repeats) for each in found)
     return found if several else found[0]
-
-
-def _without_repeats(
-    found: tuple[Result, ...], table: Dataset, goals: Sequence[Goal], plan: Plan
-) -> tuple[Result, ...]:
-    """Look whether rows repeat each other; if so, say it, and learn again from those that count where that is right."""
-    objectives = [each.objective for each in found]
-    counted, repeats = without_repeats(table, objectives, plan.options.threads)
-    if repeats is None:
-        return found
-    again = found if counted is table else plan.run(counted, goals)
-    return tuple(replace(each, repeats=repeats) for each in again)
 
 
 @public(LearnOptions, but=["search"])

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from mapdag.contracts import Objective
     from mapdag.data import Dataset
     from mapdag.graphs import DAG
 
@@ -51,7 +50,7 @@ _CELLS = 4 * 10**8  # that are compared at most, unless these are too few for th
 
 @dataclass(frozen=True)
 class Repeats:
-    """What speaks against independent rows, and what they were counted as.
+    """What speaks against independent rows, and what they may be counted as.
 
     Attributes
     ----------
@@ -62,7 +61,7 @@ class Repeats:
     expected : float
         The same in as many independent rows from a simple network.
     columns : tuple of str
-        Rows that are alike in these columns were counted as one observation; none were if this is empty.
+        Rows that are alike in these are one observation under ``weighting="distinct"``; none where this is empty.
     observations : int
         How many there are then.
     """
@@ -82,12 +81,13 @@ class Repeats:
             f"columns, on average, where independent rows would in {self.expected:.2g}; {self.distinct:,} of "
             f"{plural(self.rows, 'row')} are distinct. "
         )
-        say = Setting("groups", "COLUMN"), " says which rows belong together"
-        if not self.columns:
-            return (f"{found}Then the graph has arcs that nothing supports. ", *say, "; each was counted as one")
-        inside = "" if self.observations == self.distinct else f" in {listed(self.columns, _NAMED)}"
-        once = f"Those that are alike{inside} were counted as one observation, {self.observations:,} in all. "
-        return (f"{found}{once}", *say, "; ", Setting("weighting", "counts"), " counts each row")
+        found += "Each was counted as one observation: if they are not independent, the graph has arcs that nothing supports. "
+        say: tuple[str | Setting, ...] = "Pass ", Setting("groups", "COLUMN"), " to say which rows belong together, "
+        if self.columns:
+            inside = "" if self.observations == self.distinct else f" in {listed(self.columns, _NAMED)}"
+            once = f" to count those that are alike{inside} once ({plural(self.observations, 'observation')}), "
+            say = (*say, Setting("weighting", "distinct"), once)
+        return (found, *say, "or ", Setting("weighting", "counts"), " if the rows are independent")
 
     def __str__(self) -> str:
         return "".join(map(str, self.parts))
@@ -137,28 +137,25 @@ def find_repeats(data: Dataset, threads: int | None = None) -> Repeats | None:
     return replace(found, columns=tuple(name for name in data.names if name in set(alike)), observations=here)
 
 
-def without_repeats(
-    data: Dataset, objectives: Sequence[Objective], threads: int | None = None
-) -> tuple[Dataset, Repeats | None]:
-    """Return the data as they count under some objectives, with a warning where that is not each row once."""
+def tell_repeats(data: Dataset, threads: int | None = None) -> Repeats | None:
+    """Return what `find_repeats` finds, with a warning if that is anything."""
     found = find_repeats(data, threads)
-    if found is None:
-        return data, None
-    shares = found.observations != found.distinct
-    if shares and any(each.likelihood.whole_counts for each in objectives):
-        found = replace(found, columns=())  # it cannot count rows that share an observation
-    warn(*found.parts)
-    return _counted(data, found), found
+    if found is not None:
+        warn(*found.parts)
+    return found
 
 
-def _counted(data: Dataset, repeats: Repeats) -> Dataset:
-    """Return the rows as they count: those that are alike once; or those that are alike in some columns as groups."""
-    if not repeats.columns:
-        return data
-    alike = data.select(repeats.columns)
+def count_once(data: Dataset) -> Dataset:
+    """Return the rows of a data set, those that repeat each other as one observation (``weighting="distinct"``).
+
+    These are rows that are alike; or, where `find_repeats` finds that rows share some of the columns only, rows that
+    are alike in these, as groups.
+    """
+    found = find_repeats(data)
+    alike = data if found is None or not found.columns else data.select(found.columns)
     _, first, group = np.unique(_keys(alike), return_index=True, return_inverse=True)
-    if repeats.observations == repeats.distinct:
-        return data.take(np.sort(first))
+    if found is None or found.observations == found.distinct or not found.columns:
+        return replace(data.take(np.sort(first)), weighting="counts")
     groups = group.reshape(-1).astype(np.int64)
     return replace(data, weights=effective(None, groups, None), groups=groups)
 
@@ -204,10 +201,11 @@ def _count_distinct(data: Dataset) -> int:
 
 def _keys(data: Dataset) -> NDArray[Any]:
     """Return a key for each row; rows in which different variables were set are not alike."""
+    cards = data.cards + int(data.has_gaps)
     if data.interventions is None:
-        return row_keys(data.codes, data.cards)
+        return row_keys(data.codes, cards)
     codes = np.vstack([data.codes, data.interventions.codes])
-    return row_keys(codes, np.append(data.cards, len(data.interventions.targets)))
+    return row_keys(codes, np.append(cards, len(data.interventions.targets)))
 
 
 def _hashes(codes: NDArray[Any]) -> NDArray[np.uint64]:

@@ -39,7 +39,7 @@ class StructureLearner(TakesTables):
         As in `mapdag.learn`.
     levels : mapping, optional
         Declared levels by column, where the data may lack some.
-    weighting : {"counts", "survey"}, optional
+    weighting : {"counts", "survey", "distinct"}, optional
         What the weights that `fit` takes are, as in `mapdag.read`.
     missing : {"error", "drop", "level", "keep"}
         What to do about missing values; as in `mapdag.read`. Where they are kept, and the objective is not for gaps (as

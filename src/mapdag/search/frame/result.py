@@ -123,8 +123,7 @@ class Result(Drawable, Tabular):
     left_out : str
         What the default search left out, as it would have been more than its usual work; ``effort="full"`` does it.
     repeats : Repeats, optional
-        What speaks against independent rows, where they repeat each other; `data` then are the distinct ones if only
-        these were counted.
+        What speaks against independent rows, where they repeat each other.
     """
 
     dag: DAG
@@ -371,7 +370,7 @@ class Result(Drawable, Tabular):
         >>> import mapdag as md
         >>> found = md.learn(md.network("asia").sample(5000, seed=1), "MU(c=1)+BDs(1)")
         >>> print(found.next_experiments())
-        3 edges of unknown direction; averages over 6 graphs of the class
+        2 edges of unknown direction; averages over 3 graphs of the class
         ...
         """
         return next_experiments(self.identified)
