@@ -81,7 +81,7 @@ class Repeats:
             f"columns, on average, where independent rows would in {self.expected:.2g}; {self.distinct:,} of "
             f"{plural(self.rows, 'row')} are distinct. "
         )
-        found += "Each was counted as one observation: if they are not independent, the graph has arcs that nothing supports. "
+        found += "Each was counted as one observation: if they are not independent, some arcs have no support. "
         say: tuple[str | Setting, ...] = "Pass ", Setting("groups", "COLUMN"), " to say which rows belong together, "
         if self.columns:
             inside = "" if self.observations == self.distinct else f" in {listed(self.columns, _NAMED)}"
