@@ -89,7 +89,7 @@ def next_experiments(graph: CPDAG) -> NextExperiments:
     Examples
     --------
     >>> from mapdag.graphs import CPDAG
-    >>> print(next_experiments(CPDAG("ABCD", edges=[("A", "B"), ("B", "C"), ("C", "D")])))
+    >>> print(next_experiments(CPDAG(list("ABCD"), edges=[("A", "B"), ("B", "C"), ("C", "D")])))
     3 edges of unknown direction; averages over 4 graphs of the class
     set  settled
     B       2.50

@@ -113,8 +113,8 @@ class ModelAverages:
         --------
         >>> import mapdag as md
         >>> found = md.posterior(md.network("asia").sample(500, seed=1), seed=1)
-        >>> round(found.query("bronc", {"dysp": "yes"}).probability(bronc="yes"), 1)
-        0.8
+        >>> 0.8 < found.query("bronc", {"dysp": "yes"}).probability(bronc="yes") < 0.9
+        True
         """
         known, done = levels_by_node("evidence", evidence), levels_by_node("do", do)
         answers, logs = [], []
