@@ -123,6 +123,7 @@ def store(table: PackedTable, found: Dataset | Recoding, cache: Path) -> StoredB
         "levels": {name: list(levels[name]) for name in names},
         "codings": {name: asdict(codings[name]) for name in names if name in codings},
     }
+    about = json.loads(json.dumps(about))  # as it is read again: tuples are lists
     widths = tuple(found.widths.tolist())
     everything = tuple(range(len(widths)))
     with locked(folder):
