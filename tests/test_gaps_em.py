@@ -419,3 +419,12 @@ def test_work_that_rows_need_beyond_lists_is_that_of_their_tables():
     assert work_beyond_lists(dag, data, 1 << 62) >= 2 * 4**10
     assert work_beyond_lists(dag, data, 10) == work_beyond_lists(dag, data, 1 << 62) // 2
     assert work_beyond_lists(md.DAG(names), data, 10) == 0
+
+
+def test_required_parents_remain_where_graphs_are_too_dense_to_begin_from(monkeypatch):
+    monkeypatch.setattr(steps.Run, "_is_dense", lambda self, dag: dag.n_arcs > 6)
+    table = md.network("asia").sample(200, seed=1).to_pandas()
+    table = table.mask(np.random.default_rng(0).random(table.shape) < 0.1)
+    arcs = {("asia", "dysp"), ("smoke", "dysp")}
+    found = md.structural_em(table, "U+BDeu(1)", required=sorted(arcs), starts=3, impute="hard")
+    assert arcs <= set(found.dag.arcs)

@@ -222,8 +222,9 @@ class Run:
         dag = self._learn(plan, rows, objective, None).dag
         if not self._is_dense(dag):
             return dag
-        limits = plan.options.constraints
-        most = 1 if limits.max_parents is None else min(limits.max_parents, 1)
+        limits, plainest = plan.options.constraints, self._plainest()
+        most = max(1, *(len(plainest.parents(name)) for name in plainest.nodes))
+        most = most if limits.max_parents is None else min(limits.max_parents, most)
         return self._learn(plan.changed(constraints=replace(limits, max_parents=most)), rows, objective, None).dag
 
     def _plainest(self) -> DAG:
