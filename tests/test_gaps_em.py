@@ -10,7 +10,7 @@ from tests.strategies import data_with_gaps, with_gaps
 from tests.test_gaps_networks import with_holes
 
 import mapdag as md
-from mapdag.errors import DataError, ParameterError
+from mapdag.errors import DataError, MapdagWarning, ParameterError
 from mapdag.families import FamilyScores
 from mapdag.networks.posteriors import work_beyond_lists
 from mapdag.search.em import search, steps
@@ -426,5 +426,6 @@ def test_required_parents_remain_where_graphs_are_too_dense_to_begin_from(monkey
     table = md.network("asia").sample(200, seed=1).to_pandas()
     table = table.mask(np.random.default_rng(0).random(table.shape) < 0.1)
     arcs = {("asia", "dysp"), ("smoke", "dysp")}
-    found = md.structural_em(table, "U+BDeu(1)", required=sorted(arcs), starts=3, impute="hard")
+    with pytest.warns(MapdagWarning):  # that a later graph is too dense
+        found = md.structural_em(table, "U+BDeu(1)", required=sorted(arcs), starts=3, impute="hard")
     assert arcs <= set(found.dag.arcs)
