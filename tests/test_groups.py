@@ -249,15 +249,17 @@ def test_whoever_says_that_each_row_counts_is_believed():
 
 
 def test_rows_that_are_alike_in_some_columns_count_as_one_observation():
-    other = RNG.integers(0, 4, (REPEATED.n_rows, 3))
-    columns = {**{name: REPEATED.column(name) for name in REPEATED.names}, **dict(zip("abc", other.T, strict=True))}
+    rng = np.random.default_rng(4)
+    repeated = CHILD.take(np.repeat(np.arange(CHILD.n_rows), rng.integers(2, 21, CHILD.n_rows)))
+    other = rng.integers(0, 4, (repeated.n_rows, 3))
+    columns = {**{name: repeated.column(name) for name in CHILD.names}, **dict(zip("abc", other.T, strict=True))}
     table = {name: values.astype(str) for name, values in columns.items()}
     with pytest.warns(MapdagWarning, match="to count those that are alike in "):
         found = md.learn(table, search="hc")
-    assert set(found.repeats.columns) <= set(REPEATED.names)
+    assert set(found.repeats.columns) <= set(CHILD.names)
     once = md.read(table, weighting="distinct")
     assert CHILD.n_rows / 2 < once.total <= CHILD.n_rows
-    assert once.n_rows == REPEATED.n_rows
+    assert once.n_rows == repeated.n_rows
 
 
 def test_rows_of_different_experiments_are_not_copies_of_each_other():
