@@ -154,7 +154,7 @@ def cases(name: str, n_rows: int, seed: int) -> dict[str, Any]:
     pasted = md.check(keyed).options
     forms = {
         "one row of each": (rows, {}),
-        "repeated": (repeated, {}),
+        "repeated, distinct": (md.read(repeated, weighting="distinct"), {}),
         "repeated, each row counted": (md.read(repeated, weighting="counts"), {}),
         "repeated, groups": (md.read(repeated, groups=who), {}),
         "repeated with a key, as check says": (keyed, pasted),
@@ -192,9 +192,9 @@ def simulated(settings: Settings) -> tuple[list[Table], list[Target], dict[str, 
     worse = max(found["repeated, groups"] - found["one row of each"] for found in raw.values())
     keyed = max(found["repeated with a key, as check says"] - found["one row of each"] for found in raw.values())
     hidden = max(
-        found["repeated"] - found["one row of each"] for case, found in raw.items() if not case.startswith("asia")
+        found["repeated, distinct"] - found["one row of each"] for case, found in raw.items() if not case.startswith("asia")
     ) if len(raw) > 1 else 0.0  # fmt: skip
-    noise = [found["repeated"] for case, found in raw.items() if case.startswith("noise")]
+    noise = [found["repeated, distinct"] for case, found in raw.items() if case.startswith("noise")]
     note = "SHD of equivalence classes (arcs in noise), means; hill climbing."
     targets = [
         Target("SHD that clusters add where groups are given", "<=", 0.5, worse, "arcs"),

@@ -1,4 +1,4 @@
-"""Columns as children: where somebody set a variable, the rows say nothing of what its parents do to it.
+"""Columns as children: rows in which a variable was set say nothing of what its parents do to it.
 
 A variable that was set in some rows gets a second version of its column, in which these rows are gaps. A family is
 counted with that version of its child and with the full columns of its parents; as families leave out rows that lack a

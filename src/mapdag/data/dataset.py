@@ -66,7 +66,7 @@ class Dataset(Tabular):
     weighting : {"counts", "survey"}, optional
         What the weights are, where that was said.
     interventions : Interventions, optional
-        Which variables somebody has set in which rows; or anything that `mapdag.read` takes for it but a column.
+        Which variables an experiment set in which rows; or anything that `mapdag.read` takes for it but a column.
 
     Examples
     --------
@@ -148,7 +148,7 @@ class Dataset(Tabular):
         gap : int, optional
             The code that stands where a value is missing, such as -1; by default, none may be.
         interventions : optional
-            Which variables somebody has set in which rows: what was set in each row, a mapping from variables to truth
+            Which variables an experiment set in which rows: what was set in each row, a mapping from variables to truth
             values by row, or a table of truth values; see `read`.
 
         Returns

@@ -164,7 +164,7 @@ def doubts(weights: Weights, name: Any, columns: Sequence[Column]) -> str:
 
 
 def refuse_doubtful(weights: Weights, name: Any, columns: Sequence[Column]) -> None:
-    """Refuse weights of which nobody said whether they are counts, where that makes a difference."""
+    """Refuse weights without a stated kind, where that makes a difference."""
     why = doubts(weights, name, columns)
     if why:
         total = f"{float(weights.sum()):,.6g} observations in {plural(len(weights), 'row')}"

@@ -1,4 +1,4 @@
-"""Experiments: which variables somebody has set, in which rows."""
+"""Experiments: which variables were set by experiment, in which rows."""
 
 from __future__ import annotations
 
@@ -309,6 +309,6 @@ def always_set(interventions: Interventions | None) -> tuple[str, ...]:
 
 
 def refuse_interventions(data: Any, what: str, *way: str | Setting) -> None:
-    """Refuse rows in which somebody set values, for what does not take them into account."""
+    """Refuse rows in which values were set by experiment, for what does not take them into account."""
     if getattr(data, "interventions", None) is not None:
         raise DataError(f"{what} does not take into account that values were set in some rows", *way)

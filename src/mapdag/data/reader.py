@@ -79,7 +79,7 @@ def read(
         Which rows belong together, since they repeat or share a person, a household, a site: a column (which then is no
         variable) or an array. Each group counts as one observation, its rows sharing that. (`docs/howto/clusters.md`)
     interventions : str, mapping, table or sequence, optional
-        Which variables somebody has set in which rows, such as the targets of inhibitors: these rows say nothing of
+        Which variables an experiment set in which rows, such as the targets of inhibitors: these rows say nothing of
         what the parents of such a variable do to it (`docs/howto/interventions.md`). A column (which then is no
         variable) whose values name what was set, several names separated by one of ``; , | + &`` or a blank, an empty
         or missing one where nothing was; a mapping from that column to what its values mean,

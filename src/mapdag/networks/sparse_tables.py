@@ -121,7 +121,7 @@ class SparseTable:
         return table.reshape(self.shape)
 
     def seal(self) -> None:
-        """Let nobody change it."""
+        """Make it read-only."""
         for part in (self.configurations, self.rows, self.rest):
             part.flags.writeable = False
 

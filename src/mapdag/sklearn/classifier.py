@@ -295,7 +295,7 @@ class BayesianNetworkClassifier(ClassifierMixin, TakesTables):  # type: ignore[m
     def _learned(self, data: Dataset, structure: str) -> Result:
         """Learn the best graph of a structure."""
         options = self._options(data, structure)
-        # Arcs that nobody asked for are nothing to warn of.
+        # Arcs that the user did not ask about need no warning.
         with unsaid() if self.structure == "auto" and structure != "free" else nullcontext():
             return learn(data, self.objective, search=self.search, **options)
 
