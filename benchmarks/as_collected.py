@@ -192,7 +192,8 @@ def simulated(settings: Settings) -> tuple[list[Table], list[Target], dict[str, 
     worse = max(found["repeated, groups"] - found["one row of each"] for found in raw.values())
     keyed = max(found["repeated with a key, as check says"] - found["one row of each"] for found in raw.values())
     hidden = max(
-        found["repeated, distinct"] - found["one row of each"] for case, found in raw.items() if not case.startswith("asia")
+        found["repeated, distinct"] - found["one row of each"] for case, found in raw.items()
+        if not case.startswith("asia")
     ) if len(raw) > 1 else 0.0  # fmt: skip
     noise = [found["repeated, distinct"] for case, found in raw.items() if case.startswith("noise")]
     note = "SHD of equivalence classes (arcs in noise), means; hill climbing."
